@@ -1,0 +1,76 @@
+# make lab    everything from a bare machine with Python 3.11 to the first notebook
+# make test   the same set-up and Chromium, then the whole suite
+#
+# Every target does its own set-up (.ci/setup.sh), which costs a fraction of a second when nothing has changed.
+
+# Which Python makes .venv; empty: python3.11 if there is one, else any newer.
+PYTHON ?=
+# JupyterLab's port; empty: 8888, or the next free one.
+PORT ?=
+# More options for JupyterLab (--no-browser), pytest (-k topk) and uv (--upgrade).
+LAB_FLAGS ?=
+TEST_FLAGS ?=
+LOCK_FLAGS ?=
+
+setup := PYTHON="$(PYTHON)" sh .ci/setup.sh
+python := .venv/bin/python
+# So that a notebook's `!expandlab` and the tests' subprocesses are this environment's.
+with_path := PATH="$(CURDIR)/.venv/bin:$$PATH"
+notebooks := find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*'
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test soak lint format lock clean
+
+help:
+	@echo "make lab      set up, then open JupyterLab on the first notebook (PORT=, LAB_FLAGS=)"
+	@echo "make test     set up, then run all tests (TEST_FLAGS='-k topk'; EXPANDLAB_REQUIRE=gpu,browser: no skips)"
+	@echo "make soak     the tests with many more generated examples"
+	@echo "make lint     ruff and nbstripout, changing nothing"
+	@echo "make format   let both of them repair what they can"
+	@echo "make lock     write the locks and environment.yml anew (LOCK_FLAGS=--upgrade: newest versions)"
+	@echo "make clean    remove .venv, caches and builds; what you exported stays"
+	@echo "PYTHON=/path/to/python3 chooses the Python that .venv is made with"
+
+# On the loopback address and with its token, as Jupyter has it by default: said here so that a user's own
+# configuration cannot open it wider by accident. root_dir lets a notebook reach the docs and the shaders.
+lab:
+	@$(setup) python driver
+	@set --; \
+	if [ "$$(id -u)" = 0 ]; then set -- "$$@" --allow-root; fi; \
+	if [ "$$(uname -s)" = Linux ] && [ -z "$${DISPLAY:-}$${WAYLAND_DISPLAY:-}" ]; then set -- "$$@" --no-browser; fi; \
+	if [ -n "$(PORT)" ]; then set -- "$$@" --port="$(PORT)" --ServerApp.port_retries=0; fi; \
+	$(with_path) exec $(python) -m jupyterlab --ip=127.0.0.1 --ServerApp.root_dir="$(CURDIR)" \
+		--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb \
+		--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate --LabApp.news_url=None \
+		"$$@" $(LAB_FLAGS)
+
+test:
+	@$(setup) python driver browser
+	$(with_path) $(python) -m pytest $(TEST_FLAGS)
+
+soak: export EXPANDLAB_HYPOTHESIS = soak
+soak: test
+
+# All three run, so that one round shows everything.
+lint:
+	@$(setup) python
+	@status=0; \
+	$(python) -m ruff check . || status=1; \
+	$(python) -m ruff format --check . || status=1; \
+	$(notebooks) -exec $(python) -m nbstripout --keep-id --verify {} + || status=1; \
+	exit $$status
+
+format:
+	@$(setup) python
+	$(python) -m ruff check --fix . || true
+	$(python) -m ruff format .
+	$(notebooks) -exec $(python) -m nbstripout --keep-id {} +
+
+lock:
+	@$(setup) python
+	LOCK_FLAGS="$(LOCK_FLAGS)" sh .ci/lock.sh
+
+clean:
+	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
+	find . -name .ipynb_checkpoints -prune -exec rm -rf {} +

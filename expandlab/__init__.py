@@ -1,0 +1,102 @@
+"""How work is spread over GPU threads: strategies for work expansion, shown, run and measured.
+
+Everything public is named here and loads when it is first used, so that importing the package stays quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from expandlab import counts
+    from expandlab.errors import (
+        CapacityError,
+        CountsError,
+        CycleError,
+        DeviceError,
+        DeviceLimitError,
+        ExpandlabError,
+        GraphError,
+        IndependenceError,
+        ShaderError,
+        UninitialisedReadError,
+        UnknownNameError,
+        UnsupportedError,
+    )
+    from expandlab.expansion import (
+        Expansion,
+        Step,
+        Strategy,
+        ThreadMap,
+        expand,
+        record_map,
+        strategies,
+        thread_map,
+    )
+    from expandlab.gpu import Device, DeviceInfo, adopt, devices
+    from expandlab.gpu import open_device as device
+    from expandlab.graph import Access, FrameGraph, Kernel, Plan
+
+_HOME = {
+    "expandlab.errors": (
+        "CapacityError CountsError CycleError DeviceError DeviceLimitError ExpandlabError GraphError "
+        "IndependenceError ShaderError UninitialisedReadError UnknownNameError UnsupportedError"
+    ),
+    "expandlab.expansion": "Expansion Step Strategy ThreadMap expand record_map strategies thread_map",
+    "expandlab.gpu": "Device DeviceInfo adopt devices",
+    "expandlab.graph": "Access FrameGraph Kernel Plan",
+}
+_WHERE = {name: (module, name) for module, names in _HOME.items() for name in names.split()}
+_WHERE["device"] = ("expandlab.gpu", "open_device")
+_MODULES = ("counts",)
+
+__all__ = [
+    "Access",
+    "CapacityError",
+    "CountsError",
+    "CycleError",
+    "Device",
+    "DeviceError",
+    "DeviceInfo",
+    "DeviceLimitError",
+    "ExpandlabError",
+    "Expansion",
+    "FrameGraph",
+    "GraphError",
+    "IndependenceError",
+    "Kernel",
+    "Plan",
+    "ShaderError",
+    "Step",
+    "Strategy",
+    "ThreadMap",
+    "UninitialisedReadError",
+    "UnknownNameError",
+    "UnsupportedError",
+    "adopt",
+    "counts",
+    "device",
+    "devices",
+    "expand",
+    "record_map",
+    "strategies",
+    "thread_map",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"expandlab.{name}")
+    if name not in _WHERE:
+        raise AttributeError(f"module 'expandlab' has no attribute {name!r}")
+    module, attribute = _WHERE[name]
+    value = getattr(importlib.import_module(module), attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

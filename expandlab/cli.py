@@ -1,0 +1,132 @@
+"""The command line: `expandlab doctor | lab | expand | figure`. Exit 0 done, 1 a problem, 2 wrong usage."""
+
+from __future__ import annotations
+
+import json as _json
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from expandlab.errors import ExpandlabError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="How work is spread over GPU threads: show it, run it, measure it.",
+)
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+DeviceName = Annotated[
+    str | None, typer.Option("--device", help="Part of an adapter's name, its index, or `reference`; see doctor.")
+]
+
+
+def _explained(command: Callable[..., None]) -> Callable[..., None]:
+    """A problem that the message explains is exit code 1, without a traceback."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except (ExpandlabError, ValueError, OverflowError, OSError) as error:
+            typer.echo(f"expandlab: {error}", err=True)
+            raise typer.Exit(1) from None
+
+    return run
+
+
+def _print_json(value: Any) -> None:
+    typer.echo(_json.dumps(value, indent=1))
+
+
+@app.command()
+@_explained
+def doctor(json: Json = False) -> None:
+    """Say which adapters, features, limits, timer and browser were found, and what to install."""
+    from expandlab import doctor as _doctor
+
+    found = _doctor.examine()
+    if json:
+        _print_json(found.to_dict())
+    else:
+        _doctor.show(found)
+
+
+@app.command()
+@_explained
+def lab(
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1; 0 for any.", min=0, max=65535)] = 8888,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
+) -> None:
+    """Open JupyterLab on the notebooks."""
+    from expandlab import lab as _lab
+
+    raise typer.Exit(_lab.serve(port, browser))
+
+
+@app.command()
+@_explained
+def expand(
+    counts: Annotated[Path | None, typer.Option(help="File with the N of every src: .npy .csv .json .parquet")] = None,
+    column: Annotated[str | None, typer.Option(help="Column of the file.")] = None,
+    kind: Annotated[str | None, typer.Option(help="A synthetic distribution instead, or `standard_library`.")] = None,
+    items: Annotated[int, typer.Option(help="Number of src of the distribution.", min=0)] = 4096,
+    mean: Annotated[float, typer.Option(help="Mean N of the distribution.", min=0)] = 8.0,
+    max_n: Annotated[int | None, typer.Option(help="Largest N of the distribution.", min=0)] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the distribution.", min=0)] = 0,
+    strategy: Annotated[str, typer.Option(help="A strategy, or `auto`.")] = "auto",
+    device: DeviceName = None,
+    capacity: Annotated[int | None, typer.Option(help="Most dst items accepted.", min=0)] = None,
+    workgroup_size: Annotated[int, typer.Option(help="Threads in a workgroup: 32, 64, 128 or 256.")] = 256,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the mapping here: .npy or .csv")] = None,
+    json: Json = False,
+) -> None:
+    """Run an expansion and print what every pass did."""
+    import expandlab as xl
+    from expandlab import doctor as _doctor
+    from expandlab.mapping_file import check_suffix, write_mapping
+
+    if (counts is None) == (kind is None):
+        raise typer.BadParameter("give either --counts FILE or --kind NAME")
+    check_suffix(output)
+    if counts is not None:
+        values = xl.counts.load(counts, column=column)
+    elif kind == "standard_library":
+        values = xl.counts.standard_library()
+    else:
+        values = xl.counts.make(kind, items, mean=mean, max_n=max_n, seed=seed)
+    done = xl.expand(values, strategy, device=device, capacity=capacity, workgroup_size=workgroup_size)
+    if output is not None:
+        write_mapping(output, done)
+    if json:
+        _print_json({"src_count": len(values), "total": done.total, "report": done.report.to_dict()})
+    else:
+        _doctor.show_report(len(values), done)
+
+
+@app.command()
+@_explained
+def figure(
+    settings: Annotated[Path, typer.Argument(help="Settings of a panel, as its Copy settings gives them (JSON).")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Picture or data: .png .svg .pdf .csv .json")],
+    device: DeviceName = None,
+    json: Json = False,
+) -> None:
+    """Make a panel's export from its settings: the same bytes as the panel's own."""
+    from expandlab import export
+    from expandlab.settings import ExpansionSettings
+
+    chosen = ExpansionSettings.from_json(settings)
+    if device is not None:
+        chosen = chosen.replace(device=device)
+    path = export.save(output, chosen)
+    if json:
+        _print_json({"file": str(path), "settings": chosen.to_dict()})
+    else:
+        typer.echo(f"wrote {path}")
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,84 @@
+"""The errors of the public contract: each names the argument, what was wrong with it and what to do."""
+
+from __future__ import annotations
+
+
+class ExpandlabError(Exception):
+    """Base of every error that expandlab raises on purpose (`OverflowError` for P2 >= 2^32 aside)."""
+
+
+class CountsError(ExpandlabError, ValueError):
+    """The counts are not one row of whole numbers in 0 .. 2^32 - 1.
+
+    `row` is the first bad row, counted from 0, or `None` where the fault is not in one row (a 2-D array, say).
+    """
+
+    def __init__(self, message: str, *, row: int | None = None):
+        super().__init__(message)
+        self.row = row
+
+
+class DeviceError(ExpandlabError, RuntimeError):
+    """A device cannot be found or opened, or it failed while it worked."""
+
+
+class ShaderError(DeviceError):
+    """WGSL did not compile. `file`, `line` and `column` (from 1) say where, in the file that the user can open."""
+
+    def __init__(self, message: str, *, file: str | None = None, line: int | None = None, column: int | None = None):
+        super().__init__(message)
+        self.file = file
+        self.line = line
+        self.column = column
+
+
+class UnsupportedError(ExpandlabError, RuntimeError):
+    """The strategy or method cannot run here: a feature is missing, it is modelled only, or its input is capped."""
+
+
+class CapacityError(ExpandlabError, RuntimeError):
+    """More dst items than `capacity` allows. `required` is P2 exactly; both are counted in dst items."""
+
+    def __init__(self, message: str, *, required: int, capacity: int):
+        super().__init__(message)
+        self.required = required
+        self.capacity = capacity
+
+
+class DeviceLimitError(CapacityError):
+    """Scratch or output does not fit the device. `limit` names the device limit that is too small.
+
+    `required_bytes` and `available_bytes` compare with that limit.
+    """
+
+    def __init__(
+        self, message: str, *, required: int, capacity: int, limit: str, required_bytes: int, available_bytes: int
+    ):
+        super().__init__(message, required=required, capacity=capacity)
+        self.limit = limit
+        self.required_bytes = required_bytes
+        self.available_bytes = available_bytes
+
+
+class GraphError(ExpandlabError, ValueError):
+    """A frame graph that cannot be planned."""
+
+
+class CycleError(GraphError):
+    """The edges close a cycle. `cycle` lists it as (producer, consumer, reason)."""
+
+    def __init__(self, message: str, *, cycle: list[tuple[str, str, str]]):
+        super().__init__(message)
+        self.cycle = cycle
+
+
+class UninitialisedReadError(GraphError):
+    """A pass reads bytes that no earlier pass wrote and that are not imported."""
+
+
+class UnknownNameError(GraphError):
+    """A pass, resource, device, queue or output that the graph does not have."""
+
+
+class IndependenceError(GraphError):
+    """Passes that declare independent writes to the same bytes run on different devices."""

@@ -1,0 +1,22 @@
+"""Work expansion: the strategies, the call that runs them, and the maps of which thread works on what."""
+
+from expandlab.expansion.record import record_map
+from expandlab.expansion.run import Expansion, PassReport, Report, expand
+from expandlab.expansion.strategies import strategies
+from expandlab.expansion.strategy import Strategy
+from expandlab.expansion.thread_map import Memory, MemoryRow, Step, ThreadMap, thread_map
+
+__all__ = [
+    "Expansion",
+    "Memory",
+    "MemoryRow",
+    "PassReport",
+    "Report",
+    "Step",
+    "Strategy",
+    "ThreadMap",
+    "expand",
+    "record_map",
+    "strategies",
+    "thread_map",
+]

@@ -1,0 +1,61 @@
+"""Checks of the arguments that the public calls share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from expandlab.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from expandlab.expansion.strategy import Strategy
+    from expandlab.gpu import Device
+
+
+def power_of_two(name: str, value: Any, low: int, high: int) -> int:
+    """`value` as an int, a power of two from low to high; ValueError naming the argument otherwise."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or not low <= value <= high or value & (value - 1):
+        allowed = ", ".join(str(1 << bit) for bit in range(low.bit_length() - 1, high.bit_length()))
+        raise ValueError(f"{name}={value!r}: use a power of two, one of {allowed}")
+    return int(value)
+
+
+def pick_strategy(name: str, counts: np.ndarray, device: Device | None) -> Strategy:
+    """The strategy called `name`, checked against the counts' caps and the device's features.
+
+    `"auto"` is the first of its preferences that runs. `device=None` asks for the model, which needs no features.
+    """
+    from expandlab.expansion.strategies import strategies
+
+    known = strategies()
+    if name == "auto":
+        return next(known[choice] for choice in _PREFERENCE if _obstacle(known[choice], counts, device) is None)
+    if not isinstance(name, str) or name not in known:
+        raise ValueError(f"strategy={name!r}: use 'auto' or one of {', '.join(known)}")
+    obstacle = _obstacle(known[name], counts, device)
+    if obstacle:
+        nearest = next(choice for choice in _PREFERENCE if _obstacle(known[choice], counts, device) is None)
+        raise UnsupportedError(f"strategy={name!r}: {obstacle}. Nearest one that runs: {nearest!r}")
+    return known[name]
+
+
+# `prefix_search` needs no feature, caps nothing, and is the usual choice in practice.
+_PREFERENCE = ("prefix_search",)
+
+
+def _obstacle(strategy: Strategy, counts: np.ndarray, device: Device | None) -> str | None:
+    if device is None:
+        return None
+    if strategy.modelled:
+        return "it is modelled only; `thread_map` shows it"
+    missing = [feature for feature in strategy.needs if feature not in device.features]
+    if missing and not device.is_reference:
+        return f"{device.info.name} lacks {', '.join(missing)}"
+    if strategy.max_src is not None and len(counts) > strategy.max_src:
+        return f"it takes at most {strategy.max_src:,} src, and there are {len(counts):,}"
+    total = int(counts.sum(dtype=np.uint64))
+    if strategy.max_dst is not None and total > strategy.max_dst:
+        return f"it takes at most {strategy.max_dst:,} dst items, and there are {total:,}"
+    return strategy.refuses(counts)

@@ -1,0 +1,73 @@
+"""`record_map`: the thread map as the device itself writes it, thread by thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from expandlab import counts as _counts
+from expandlab.errors import UnsupportedError
+from expandlab.expansion.arguments import pick_strategy, power_of_two
+from expandlab.expansion.endings import RECORD_COLUMNS, record
+from expandlab.expansion.run import build, check_total, run_passes
+from expandlab.expansion.strategy import Sizes
+from expandlab.expansion.thread_map import ThreadMap
+from expandlab.gpu import Device, resolve
+
+
+def record_map(
+    counts: Any, strategy: str, *, device: Device | str | int | None = None, workgroup_size: int = 64
+) -> ThreadMap:
+    """The `ThreadMap` of a strategy as the GPU itself writes it: every thread of pass 2 notes who it is and what it
+    works on.
+
+    Arguments as of `thread_map`; the subgroup size is the device's own (a device without subgroup operations counts
+    each workgroup as one subgroup). The steps are the model's. With atomics the places of the items may differ from
+    the model's; the set of (src, local) is the same.
+
+    Raises UnsupportedError on the reference device, and where a row for every thread does not fit a binding.
+    """
+    values = _counts.check(counts)
+    power_of_two("workgroup_size", workgroup_size, 32, 256)
+    total = check_total(values)
+    dev = resolve(device)
+    if dev.is_reference:
+        raise UnsupportedError(
+            "device='reference': NumPy has no threads to record; use `thread_map`, or a GPU or software adapter"
+        )
+    chosen = pick_strategy(strategy, values, dev)
+    sizes = Sizes(len(values), total, workgroup_size, dev.subgroup_size)
+    model = chosen.model(values, sizes)
+    row_bytes = 4 * len(RECORD_COLUMNS)
+    room = dev.limits["max_storage_buffer_binding_size"] // row_bytes
+    if len(model) > room:
+        raise UnsupportedError(
+            f"strategy={chosen.name!r}: these counts launch {len(model):,} threads, and the device can record "
+            f"{room:,}; use fewer items"
+        )
+    built = build(chosen, sizes, record(len(model), dev.subgroup_size is not None))
+    for name in chosen.memory_buffers:
+        built.graph.output(name)
+    ran = run_passes(built, values, total, dev)
+    rows = ran.arrays["rows"].reshape(-1, len(RECORD_COLUMNS)).view(np.int32)
+    launched = int(np.prod(ran.passes[-1].workgroups, dtype=np.int64)) * workgroup_size
+    return _as_map(rows[:launched], model, chosen.memory(ran.arrays, values, sizes), dev)
+
+
+def _as_map(rows: np.ndarray, model: ThreadMap, memory: Any, dev: Device) -> ThreadMap:
+    columns = {name: rows[:, index].copy() for index, name in enumerate(RECORD_COLUMNS)}
+    if not columns.pop("launched").all():
+        raise UnsupportedError(f"{dev.info.name}: some threads of the dispatch left no record")
+    index = np.arange(len(rows), dtype=np.int32)
+    return ThreadMap(
+        strategy=model.strategy,
+        workgroup_size=model.workgroup_size,
+        subgroup_size=model.subgroup_size,
+        dispatch=np.zeros(len(rows), np.int32),
+        workgroup=index // model.workgroup_size,
+        steps=model.steps,
+        memory=memory,
+        recorded=dev.info.label,
+        **columns,
+    )

@@ -1,0 +1,244 @@
+"""What a strategy is: an account of itself, its passes, and the model of its threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from expandlab import wgsl
+from expandlab.graph import Access, FrameGraph, Kernel
+from expandlab.graph.fold import fold_threads
+
+if TYPE_CHECKING:
+    from expandlab.expansion.thread_map import Memory, ThreadMap
+
+# Words of `State` in shaders/lib/state.wgsl.
+TOTAL, FAILURE, REQUIRED, MAX_N = range(4)
+STATE_WORDS = 4
+# A binding must hold one element of its array; the largest that our shaders declare has eight words.
+_LARGEST_ELEMENT = 32
+FAILED_CAPACITY, FAILED_OVERFLOW, FAILED_THREADS, FAILED_LOOP = 1, 2, 4, 8
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a prepared expansion is sized for.
+
+    `subgroup_size` is the device's, or None where it is not known.
+    """
+
+    max_src: int
+    max_dst: int
+    workgroup_size: int
+    subgroup_size: int | None
+
+    @property
+    def align(self) -> int:
+        """Threads that bucket strategies round to: a subgroup, or a workgroup where its size is not known."""
+        return min(self.subgroup_size or self.workgroup_size, self.workgroup_size)
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """One way to map threads to spawned items.
+
+    title, summary: for people. solution: the number in the source document, as text, or None. needs: features that
+    the device must have. max_src, max_dst: caps on the input, or None. modelled: True where only `thread_map` works.
+    """
+
+    name: str
+    title: str
+    solution: str | None
+    summary: str
+    needs: tuple[str, ...] = ()
+    max_src: int | None = None
+    max_dst: int | None = None
+    modelled: bool = False
+    # Adds the passes to a graph; None for a modelled strategy.
+    passes: Callable[[Passes], None] | None = field(default=None, repr=False, compare=False)
+    # The CPU model of threads, steps and memory.
+    model: Callable[[np.ndarray, Sizes], ThreadMap] | None = field(default=None, repr=False, compare=False)
+    # (buffers, counts, sizes) -> what pass 1 wrote, from the named transient buffers, a model's or a device's.
+    memory: Callable[[dict[str, np.ndarray], np.ndarray, Sizes], tuple[Memory, ...]] | None = field(
+        default=None, repr=False, compare=False
+    )
+    memory_buffers: tuple[str, ...] = field(default=(), repr=False)
+    # Why these counts are too much for the strategy, or None; for caps that no single number states.
+    refuses: Callable[[np.ndarray], str | None] = field(default=lambda counts: None, repr=False, compare=False)
+    # Whether atomics decide the places of the items, so that they may differ between runs.
+    atomic_order: bool = field(default=False, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The public fields as plain Python."""
+        names = ("name", "title", "solution", "summary", "needs", "max_src", "max_dst", "modelled")
+        return {name: getattr(self, name) for name in names} | {"needs": list(self.needs)}
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How pass 2 ends: the WGSL that defines `begin` and `emit`, its buffers, and its NumPy twin.
+
+    twin: called as `twin(buffers, src, local, dst)` with the buffers that it declares; None = GPU only.
+    """
+
+    slots: Mapping[str, str]
+    buffers: Mapping[str, int]
+    twin: Callable[[Any, np.ndarray, np.ndarray, np.ndarray], None] | None
+
+
+class Passes:
+    """The graph of one expansion while a strategy adds its passes.
+
+    Bindings are read off the shaders: a variable is the resource of the same name, and a pass reads or writes it as
+    the shader declares. So a strategy cannot say one thing and do another.
+    """
+
+    def __init__(self, strategy: Strategy, sizes: Sizes, ending: Ending):
+        self.graph = FrameGraph()
+        self.sizes = sizes
+        self.useful: dict[str, Callable[[int, int], int]] = {}
+        self.imported: dict[str, np.ndarray] = {}
+        self._folder = f"expansion/{strategy.name}"
+        self._ending = ending
+        self.graph.buffer("params", 16, imported=True)
+        self.graph.buffer("counts", 4 * sizes.max_src, imported=True)
+        self.words("state", STATE_WORDS)
+        self.words("indirect", 3)
+
+    def words(self, name: str, count: int) -> None:
+        """Declare a transient buffer of `count` u32, at least one element of any type that a shader may give it."""
+        self.graph.buffer(name, max(_LARGEST_ELEMENT, 4 * count))
+
+    def constants(self, name: str, values: np.ndarray) -> None:
+        """Declare an imported buffer with contents that follow from the sizes alone."""
+        self.imported[name] = np.ascontiguousarray(values, np.uint32)
+        self.graph.buffer(name, self.imported[name].nbytes, imported=True)
+
+    def add(
+        self,
+        name: str,
+        *,
+        threads: int | None,
+        useful: Callable[[int, int], int],
+        twin: Callable[[Any], None],
+        file: str | None = None,
+        overwrites: tuple[str, ...] = (),
+        rename: Mapping[str, str] | None = None,
+        constants: Mapping[str, int] | None = None,
+    ) -> None:
+        """Add a pass.
+
+        name: the pass, its entry point, and its file in the strategy's folder unless `file` says otherwise.
+        threads: how many to launch; None for as many as the `indirect` buffer says.
+        useful: (P1, P2) -> how many of the threads have something to do, for the report.
+        overwrites: resources whose earlier contents do not matter to the pass.
+        rename: {variable: resource} where the names differ.
+        constants: WGSL constants besides WG, the workgroup size.
+        """
+        self._add(name, file or f"{self._folder}/{name}.wgsl", threads, useful, twin, overwrites, rename, constants, {})
+
+    def reset(self, *names: str) -> None:
+        """Add the passes that zero buffers that later passes count in."""
+        for name in names:
+            pass_name = "reset" if name == "state" else f"reset_{name}"
+            self._add(
+                pass_name, "expansion/reset.wgsl", 1, lambda p1, p2: 1, _reset_twin, (name,), {"words": name}, None, {},
+                entry="reset",
+            )  # fmt: skip
+
+    def expand(self, name: str, *, twin: Callable[[Any], tuple[np.ndarray, np.ndarray, np.ndarray]]) -> None:
+        """Add pass 2, which ends as the caller of the expansion wants. `twin` returns (src, local, dst)."""
+        for buffer, size in self._ending.buffers.items():
+            self.graph.buffer(buffer, max(_LARGEST_ELEMENT, size))
+        ending = self._ending.twin
+
+        def whole(b: Any) -> None:
+            ending(b, *twin(b))
+
+        self._add(
+            name, f"{self._folder}/{name}.wgsl", None, lambda p1, p2: p2, whole if ending else None,
+            tuple(self._ending.buffers), None, None, self._ending.slots,
+        )  # fmt: skip
+        for buffer in self._ending.buffers:
+            self.graph.output(buffer)
+
+    def _add(
+        self,
+        name: str,
+        file: str,
+        threads: int | None,
+        useful: Callable[[int, int], int],
+        twin: Callable[[Any], None] | None,
+        overwrites: tuple[str, ...],
+        rename: Mapping[str, str] | None,
+        constants: Mapping[str, int] | None,
+        slots: Mapping[str, str],
+        entry: str | None = None,
+    ) -> None:
+        size = self.sizes.workgroup_size
+        source = wgsl.load(file, constants={"WG": size, **(constants or {})}, slots=slots)
+        bindings = {b.name: (rename or {}).get(b.name, b.name) for b in source.bindings}
+        accesses = []
+        for binding in source.bindings:
+            resource = bindings[binding.name]
+            if binding.writes:
+                accesses.append(Access(resource, "write" if resource in overwrites else "read_write"))
+            else:
+                usage = "uniform" if binding.address == "uniform" else "storage"
+                accesses.append(Access(resource, "read", usage=usage))
+        workgroups: Any = "indirect"
+        if threads is None:
+            accesses.append(Access("indirect", "read", usage="indirect"))
+        else:
+            workgroups = fold_threads(threads, size)
+        kernel = Kernel(source, entry or name, bindings, workgroups, _sized(twin, size))
+        self.graph.add_pass(name, accesses, kernel=kernel)
+        self.useful[name] = useful
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Bytes of the transient buffers, the ending's own aside."""
+        return sum(
+            resource.size
+            for resource in self.graph.resources.values()
+            if not resource.imported and resource.name not in self._ending.buffers
+        )
+
+
+def _sized(twin: Callable[[Any], None] | None, workgroup_size: int) -> Callable[[Any], None] | None:
+    """`twin` with the constant that its shader has too."""
+    if twin is None:
+        return None
+
+    def sized(b: Any) -> None:
+        b.workgroup_size = workgroup_size
+        twin(b)
+
+    return sized
+
+
+def _reset_twin(b: Any) -> None:
+    b.words[:] = 0
+
+
+def params_words(src_count: int, capacity: int, sizes: Sizes) -> np.ndarray:
+    """The words of `Params` in shaders/lib/params.wgsl."""
+    return np.array([src_count, capacity, sizes.align, 0], np.uint32)
+
+
+def settle_twin(b: Any, total: int, threads: int | None = None) -> None:
+    """Twin of `settle` and `launch` in shaders/lib/settle.wgsl."""
+    failure = int(b.state[FAILURE])
+    if total >= 2**32:
+        failure |= FAILED_OVERFLOW
+    elif total > int(b.params[1]):
+        failure |= FAILED_CAPACITY
+    if threads is not None and threads >= 2**32:
+        failure |= FAILED_THREADS
+    b.state[REQUIRED] = total & 0xFFFFFFFF
+    b.state[FAILURE] = failure
+    b.state[TOTAL] = 0 if failure else total
+    b.indirect[:3] = fold_threads(0 if failure else (total if threads is None else threads), b.workgroup_size)

@@ -1,0 +1,240 @@
+"""An open device: pipelines, buffers and the facts about it that have to be measured."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from expandlab import wgsl
+from expandlab.errors import DeviceError, ShaderError
+from expandlab.gpu import adapters as _adapters
+from expandlab.gpu.adapters import DeviceInfo
+from expandlab.gpu.limits import DEFAULT_LIMITS, required_limits, standard_limits
+
+# What some strategy or the timer can use; asked for where the adapter has it, so that a device need not be reopened.
+_WANTED_FEATURES = (
+    "timestamp-query",
+    "subgroup",
+    "subgroups",
+    "subgroup-barrier",
+    "shader-f16",
+    "shader-int64",
+    "shader-int64-atomic-all-ops",
+    "shader-int64-atomic-min-max",
+    "indirect-first-instance",
+    "multi-draw-indirect-count",
+    "vertex-writable-storage",
+)
+_SUBGROUP_WORDS = ("subgroup", "quadBroadcast", "quadSwap")
+
+
+class Device:
+    """An open device. `xl.device` opens one, `xl.adopt` wraps one; one with `gpu=None` is the NumPy reference.
+
+    `info` is its row of `devices()`; `limits` and `features` are those in force, under the standard's names. Work on
+    one device is serialised by `lock`, so a notebook's worker thread and its cells may share it.
+    """
+
+    def __init__(self, info: DeviceInfo, gpu: Any = None):
+        self.info = info
+        self.gpu = gpu
+        self.lock = threading.RLock()
+        self._modules: dict[Any, Any] = {}
+        self._pipelines: dict[Any, Any] = {}
+        if gpu is None:
+            self.limits: dict[str, int] = dict(DEFAULT_LIMITS)
+            self.features: tuple[str, ...] = ()
+        else:
+            self.limits = standard_limits(gpu.limits)
+            self.features = tuple(sorted({_adapters._STANDARD_FEATURE.get(name, name) for name in gpu.features}))
+
+    def __repr__(self) -> str:
+        return f"<expandlab device: {self.info.name}, {self.info.kind}, {self.info.backend}>"
+
+    @property
+    def is_reference(self) -> bool:
+        """True for the NumPy reference."""
+        return self.gpu is None
+
+    @cached_property
+    def api(self) -> Any:
+        """The module that the GPU device comes from (`wgpu`, or another with the same interface)."""
+        return importlib.import_module(type(self.gpu).__module__.partition(".")[0])
+
+    @cached_property
+    def is_dawn(self) -> bool:
+        """True where Tint compiles: it wants `enable subgroups;`, which naga rejects."""
+        return "dawn" in self.api.__name__
+
+    @cached_property
+    def timestamp_period_ns(self) -> float | None:
+        """Nanoseconds in one timestamp tick; None without timestamps."""
+        if "timestamp-query" not in self.features:
+            return None
+        if self.is_dawn:
+            return 1.0
+        from wgpu.backends.wgpu_native._api import lib
+
+        return float(lib.wgpuQueueGetTimestampPeriod(self.gpu.queue._internal))
+
+    @cached_property
+    def subgroup_size(self) -> int | None:
+        """Lanes in a subgroup, as a kernel counted them; None where the device has no subgroup operations.
+
+        The reference answers 32, the width of its model.
+        """
+        if self.is_reference:
+            return 32
+        if "subgroups" not in self.features:
+            return None
+        source = wgsl.load("lib/subgroup_size.wgsl")
+        with self.lock, self.errors("measuring the subgroup size"):
+            pipeline = self.pipeline(source, "measure")
+            buffer = self.buffer(4)
+            group = self.bind(pipeline, 0, {0: (buffer, 0, 4)})
+            encoder = self.gpu.create_command_encoder()
+            work = encoder.begin_compute_pass()
+            work.set_pipeline(pipeline)
+            work.set_bind_group(0, group)
+            work.dispatch_workgroups(1)
+            work.end()
+            self.gpu.queue.submit([encoder.finish()])
+            return int(np.frombuffer(self.gpu.queue.read_buffer(buffer), np.uint32)[0])
+
+    def errors(self, doing: str) -> Any:
+        """Context that turns the implementation's errors into `DeviceError`; `doing` says what was going on."""
+        return _Errors(self, doing)
+
+    def module(self, source: wgsl.Source) -> Any:
+        """The compiled shader module of `source`, cached. Raises `ShaderError` with file, line and caret."""
+        key = source.text
+        if key not in self._modules:
+            header = self._header(source)
+            try:
+                self._modules[key] = self.gpu.create_shader_module(label=source.name, code=header + source.text)
+            except self.api.GPUError as error:
+                raise wgsl.explain(source, str(error), header.count("\n")) from None
+        return self._modules[key]
+
+    def _header(self, source: wgsl.Source) -> str:
+        if self.is_dawn and any(word in source.text for word in _SUBGROUP_WORDS):
+            return "enable subgroups;\n"
+        return ""
+
+    def pipeline(self, source: wgsl.Source, entry: str) -> Any:
+        """The compute pipeline of `source`'s entry point, cached for the life of the device."""
+        key = (source.text, entry)
+        if key not in self._pipelines:
+            module = self.module(source)
+            try:
+                self._pipelines[key] = self.gpu.create_compute_pipeline(
+                    label=source.name, layout="auto", compute={"module": module, "entry_point": entry}
+                )
+            except self.api.GPUError as error:
+                raise wgsl.explain(source, str(error)) from None
+        return self._pipelines[key]
+
+    def buffer(self, size: int, usage: str = "STORAGE|COPY_SRC|COPY_DST", label: str = "") -> Any:
+        """A zeroed buffer of at least `size` bytes, rounded up to whole words."""
+        return self.gpu.create_buffer(size=max(4, -(-size // 4) * 4), usage=usage, label=label)
+
+    def bind(self, pipeline: Any, group: int, entries: dict[int, tuple[Any, int, int]]) -> Any:
+        """A bind group of `{binding: (buffer, offset, size)}`."""
+        return self.gpu.create_bind_group(
+            layout=pipeline.get_bind_group_layout(group),
+            entries=[
+                {"binding": binding, "resource": {"buffer": buffer, "offset": offset, "size": size}}
+                for binding, (buffer, offset, size) in sorted(entries.items())
+            ],
+        )
+
+
+class _Errors:
+    def __init__(self, device: Device, doing: str):
+        self.device = device
+        self.doing = doing
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if error is None or isinstance(error, ShaderError) or self.device.is_reference:
+            return
+        if isinstance(error, self.device.api.GPUError):
+            raise DeviceError(f"{self.device.info.name}: {self.doing} failed: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    rows = [row.strip() for row in str(error).splitlines()]
+    return " ".join(row for row in rows if row and row not in ("Validation Error", "Caused by:"))
+
+
+def open_device(name: str | int | None = None, *, limits: str = "default") -> Device:
+    """Open a device of its own; the contract's `xl.device`.
+
+    name: part of an adapter's name or driver (any case), the alias `lavapipe` or `swiftshader`, or its index in
+        `devices()`, also as text. None: the environment variable EXPANDLAB_DEVICE if set, else the best hardware
+        GPU, else a software adapter, else `reference`.
+    limits: `"default"` asks for WebGPU's default limits, so that what runs here runs anywhere; `"adapter"` for all
+        that the adapter has.
+
+    Raises DeviceError when the named device is not there or cannot be opened; it never falls back in silence.
+    """
+    if limits not in ("default", "adapter"):
+        raise ValueError(f'limits={limits!r}: use "default" or "adapter"')
+    if isinstance(name, bool) or not (name is None or isinstance(name, (str, int, np.integer))):
+        raise TypeError(f"name={name!r}: give part of an adapter's name, its index in devices(), or None")
+    if name is None:
+        name = os.environ.get("EXPANDLAB_DEVICE") or None
+    found = _adapters.adapters()
+    rows = [info for _, info in found]
+    rows.append(_adapters.reference_info(len(rows)))
+    info = _adapters.choose(name, rows)
+    if info.kind == "reference":
+        return Device(info)
+    adapter = found[info.index][0]
+    features = [feature for feature in _WANTED_FEATURES if feature in adapter.features]
+    try:
+        with _adapters._lock:
+            gpu = adapter.request_device_sync(
+                label="expandlab",
+                required_features=features,
+                required_limits=required_limits(adapter.limits, limits),
+            )
+    except Exception as error:  # wgpu raises RuntimeError, its own errors or cffi's, by backend
+        raise DeviceError(
+            f"device={name!r}: {info.name} was found but could not be opened: {_reason(error)}. "
+            "Choose another row of expandlab.devices()."
+        ) from error
+    return Device(info, gpu)
+
+
+def adopt(gpu_device: Any) -> Device:
+    """Wrap a `wgpu.GPUDevice` that the user's program already has. Its limits and features stay as they are."""
+    root = type(gpu_device).__module__.partition(".")[0]
+    if not (root.startswith("wgpu") and hasattr(gpu_device, "create_shader_module")):
+        raise TypeError(f"gpu_device={gpu_device!r}: give the wgpu.GPUDevice that your program opened")
+    return Device(_adapters._info(gpu_device.adapter, -1), gpu_device)
+
+
+_opened: dict[str, Device] = {}
+_opened_lock = threading.Lock()
+
+
+def resolve(device: Device | str | int | None) -> Device:
+    """What a `device=` argument means: an open device as it is; a name opens one with default limits, once."""
+    if isinstance(device, Device):
+        return device
+    if device is not None and (isinstance(device, bool) or not isinstance(device, (str, int, np.integer))):
+        raise TypeError(f"device={device!r}: give what expandlab.device() returns, a name, an index or None")
+    name = device if device is not None else os.environ.get("EXPANDLAB_DEVICE") or None
+    key = str(name).strip().lower() if name is not None else ""
+    with _opened_lock:
+        if key not in _opened:
+            _opened[key] = open_device(name)
+        return _opened[key]

@@ -1,0 +1,194 @@
+"""Runs a plan on one wgpu device, timing every pass."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from expandlab.graph.plan import PassRun, Plan, PlanRun, check_limits, input_words
+
+if TYPE_CHECKING:
+    from expandlab.gpu import Device
+
+_USAGE = {"storage": "STORAGE", "uniform": "UNIFORM", "indirect": "INDIRECT", "copy": "COPY_SRC", "index": "INDEX"}
+
+
+class Program:
+    """A plan on a device: its buffers, pipelines and bind groups, made once; `run` as often as wanted.
+
+    `external` gives buffers that belong to somebody else, by resource name; they are used as they are.
+    """
+
+    def __init__(self, plan: Plan, device: Device, external: Mapping[str, Any] | None = None):
+        self.plan = plan
+        self.device = device
+        self._external = dict(external or {})
+        self._buffers: dict[str, Any] = {}
+        self._owned: list[Any] = []
+        self._query_set: Any = None
+        check_limits(plan.graph, device)
+        try:
+            with device.lock, device.errors("preparing the passes"):
+                self._make_buffers()
+                self._make_bindings()
+                self._make_timer()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the device's memory back. Waiting for the garbage collector would keep it for too long."""
+        with self.device.lock:
+            for item in self._owned:
+                item.destroy()
+            self._owned.clear()
+            self._buffers.clear()
+
+    def buffer(self, name: str) -> Any:
+        """The GPU buffer of a resource."""
+        return self._buffers[name]
+
+    def record(self, encoder: Any, *, timed: bool = False) -> None:
+        """Record every pass into `encoder`, in the plan's order."""
+        for index, name in enumerate(self.plan.order):
+            kernel = self.plan.graph.passes[name].kernel
+            pipeline, groups = self._bindings[name]
+            options: dict[str, Any] = {"label": name}
+            if timed and self._query_set is not None:
+                options["timestamp_writes"] = {
+                    "query_set": self._query_set,
+                    "beginning_of_pass_write_index": 2 * index,
+                    "end_of_pass_write_index": 2 * index + 1,
+                }
+            work = encoder.begin_compute_pass(**options)
+            work.set_pipeline(pipeline)
+            for number, group in groups.items():
+                work.set_bind_group(number, group)
+            if isinstance(kernel.workgroups, str):
+                work.dispatch_workgroups_indirect(self._buffers[kernel.workgroups], 0)
+            elif all(kernel.workgroups):
+                # A direct dispatch of zero groups is legal, and has frozen a driver (gfx-rs/wgpu#6467).
+                work.dispatch_workgroups(*kernel.workgroups)
+            work.end()
+
+    def upload(self, inputs: Mapping[str, np.ndarray]) -> None:
+        """Write the imported resources."""
+        with self.device.lock, self.device.errors("writing the inputs"):
+            for name, data in input_words(self.plan.graph, inputs).items():
+                if data.nbytes:
+                    self.device.gpu.queue.write_buffer(self._buffers[name], 0, data)
+
+    def run(self, inputs: Mapping[str, np.ndarray]) -> PlanRun:
+        """Upload `inputs`, run every pass, and bring the outputs back."""
+        self.upload(inputs)
+        wanted = dict.fromkeys([*self.plan.graph.outputs, *self._indirect()])
+        arrays, times, wall_ms = self._submit(list(wanted))
+        passes = tuple(
+            PassRun(name, self._workgroups(name, arrays), times[index]) for index, name in enumerate(self.plan.order)
+        )
+        return PlanRun({name: arrays[name] for name in self.plan.graph.outputs}, passes, wall_ms)
+
+    def sample(self) -> tuple[list[float | None], float]:
+        """Run every pass on what was uploaded, bring nothing back, and return (ms of each pass, ms on the wall)."""
+        _, times, wall_ms = self._submit([])
+        return times, wall_ms
+
+    def _submit(self, wanted: list[str]) -> tuple[dict[str, np.ndarray], list[float | None], float]:
+        gpu = self.device.gpu
+        with self.device.lock, self.device.errors("running " + ", ".join(self.plan.order)):
+            start = time.perf_counter()
+            encoder = gpu.create_command_encoder()
+            self.record(encoder, timed=True)
+            copies = {name: self._copy_out(encoder, self._buffers[name]) for name in wanted}
+            ticks = self._copy_ticks(encoder)
+            gpu.queue.submit([encoder.finish()])
+            arrays = {name: _take(staging, self.plan.graph.resources[name].size) for name, staging in copies.items()}
+            times = self._times(ticks)
+            if ticks is None and not wanted:
+                # Nothing was mapped, so nothing has waited for the device yet.
+                gpu.queue.on_submitted_work_done_sync()
+            return arrays, times, (time.perf_counter() - start) * 1e3
+
+    def _make_buffers(self) -> None:
+        usages: dict[str, set[str]] = {name: set() for name in self.plan.graph.resources}
+        for item in self.plan.graph.passes.values():
+            for access in item.accesses:
+                usages[access.resource].add(_USAGE[access.usage])
+        for name, resource in self.plan.graph.resources.items():
+            if name in self._external:
+                self._buffers[name] = self._external[name]
+                continue
+            usage = "|".join(sorted(usages[name] | {"COPY_SRC", "COPY_DST"}))
+            self._buffers[name] = self._own(self.device.buffer(resource.size, usage, name))
+
+    def _make_bindings(self) -> None:
+        self._bindings: dict[str, tuple[Any, dict[int, Any]]] = {}
+        for item in self.plan.graph.passes.values():
+            source, resources = item.kernel.source, item.kernel.resources()
+            pipeline = self.device.pipeline(source, item.kernel.entry)
+            entries: dict[int, dict[int, tuple[Any, int, int]]] = {}
+            for binding in source.bindings:
+                name = resources[binding.name]
+                size = max(4, -(-self.plan.graph.resources[name].size // 4) * 4)
+                entries.setdefault(binding.group, {})[binding.binding] = (self._buffers[name], 0, size)
+            self._bindings[item.name] = (
+                pipeline,
+                {group: self.device.bind(pipeline, group, members) for group, members in entries.items()},
+            )
+
+    def _make_timer(self) -> None:
+        if self.device.timestamp_period_ns is None:
+            return
+        count = 2 * len(self.plan.order)
+        self._query_set = self._own(self.device.gpu.create_query_set(type="timestamp", count=count))
+        self._ticks = self._own(self.device.buffer(8 * count, "QUERY_RESOLVE|COPY_SRC", "ticks"))
+
+    def _own(self, item: Any) -> Any:
+        self._owned.append(item)
+        return item
+
+    def _indirect(self) -> list[str]:
+        kernels = [item.kernel for item in self.plan.graph.passes.values()]
+        return [kernel.workgroups for kernel in kernels if isinstance(kernel.workgroups, str)]
+
+    def _workgroups(self, name: str, arrays: Mapping[str, np.ndarray]) -> tuple[int, int, int]:
+        groups = self.plan.graph.passes[name].kernel.workgroups
+        return tuple(int(n) for n in arrays[groups][:3]) if isinstance(groups, str) else groups
+
+    def _copy_out(self, encoder: Any, buffer: Any) -> Any:
+        staging = self.device.buffer(buffer.size, "MAP_READ|COPY_DST", "read back")
+        encoder.copy_buffer_to_buffer(buffer, 0, staging, 0, buffer.size)
+        return staging
+
+    def _copy_ticks(self, encoder: Any) -> Any:
+        if self._query_set is None:
+            return None
+        encoder.resolve_query_set(self._query_set, 0, 2 * len(self.plan.order), self._ticks, 0)
+        return self._copy_out(encoder, self._ticks)
+
+    def _times(self, staging: Any) -> list[float | None]:
+        if staging is None:
+            return [None] * len(self.plan.order)
+        ticks = _take(staging, staging.size).view(np.uint64).reshape(-1, 2)
+        # Some drivers return an end before its beginning when the counter restarts; such a sample says nothing.
+        spans = np.where(ticks[:, 1] >= ticks[:, 0], ticks[:, 1] - ticks[:, 0], 0)
+        return [float(span) * self.device.timestamp_period_ns * 1e-6 for span in spans]
+
+
+def _take(staging: Any, size: int) -> np.ndarray:
+    """The contents of a mappable buffer as uint32, and its memory given back."""
+    staging.map_sync("READ")
+    try:
+        return np.frombuffer(staging.read_mapped(copy=True), np.uint32)[: size // 4]
+    finally:
+        staging.unmap()
+        staging.destroy()

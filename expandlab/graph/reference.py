@@ -1,0 +1,75 @@
+"""Runs a plan in NumPy, pass by pass, through the twins of its kernels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from expandlab.errors import UnsupportedError
+from expandlab.graph.plan import PassRun, Plan, PlanRun, check_limits, input_words
+
+if TYPE_CHECKING:
+    from expandlab.gpu import Device
+
+
+class ReferenceProgram:
+    """A plan on the reference device. Runs like `Program`; nothing is timed, because nothing here is a GPU."""
+
+    def __init__(self, plan: Plan, device: Device):
+        self.plan = plan
+        # The same limits as on a GPU, so that what is too large is the same error.
+        check_limits(plan.graph, device)
+        for item in plan.graph.passes.values():
+            if item.kernel.twin is None:
+                raise UnsupportedError(
+                    f"pass {item.name!r} is WGSL without a NumPy twin, which the reference device cannot run; "
+                    "use a GPU or a software Vulkan adapter (`expandlab doctor` says how to get one)"
+                )
+
+    def __enter__(self) -> ReferenceProgram:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+    def upload(self, inputs: Mapping[str, np.ndarray]) -> None:
+        """Set the imported resources; all others start as zeros."""
+        resources = self.plan.graph.resources
+        self._arrays = {name: np.zeros(max(1, -(-item.size // 4)), np.uint32) for name, item in resources.items()}
+        for name, data in input_words(self.plan.graph, inputs).items():
+            self._arrays[name][: data.size] = data
+
+    def run(self, inputs: Mapping[str, np.ndarray]) -> PlanRun:
+        """Run every twin in the plan's order and return the outputs."""
+        self.upload(inputs)
+        start = time.perf_counter()
+        passes = tuple(PassRun(name, self._twin(name), None) for name in self.plan.order)
+        wall_ms = (time.perf_counter() - start) * 1e3
+        graph = self.plan.graph
+        outputs = {name: self._arrays[name][: graph.resources[name].size // 4] for name in graph.outputs}
+        return PlanRun(outputs, passes, wall_ms)
+
+    def sample(self) -> tuple[list[float | None], float]:
+        """Run every twin on what was uploaded and return (no times of passes, ms on the wall)."""
+        start = time.perf_counter()
+        for name in self.plan.order:
+            self._twin(name)
+        return [None] * len(self.plan.order), (time.perf_counter() - start) * 1e3
+
+    def _twin(self, name: str) -> tuple[int, int, int]:
+        """Run one pass; returns the workgroups that a device would launch."""
+        kernel = self.plan.graph.passes[name].kernel
+        groups = kernel.workgroups
+        if isinstance(groups, str):
+            groups = tuple(int(n) for n in self._arrays[groups][:3])
+        if all(groups):
+            bound = {variable: self._arrays[resource] for variable, resource in kernel.resources().items()}
+            kernel.twin(SimpleNamespace(**bound))
+        return groups

@@ -1,0 +1,27 @@
+"""A finished mapping as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from expandlab.expansion import Expansion
+
+SUFFIXES = (".npy", ".csv")
+
+
+def check_suffix(path: Path | None) -> None:
+    """Raise ValueError for a kind of file that `write_mapping` does not write, before any work is done."""
+    if path is not None and path.suffix.lower() not in SUFFIXES:
+        raise ValueError(f"--output {path}: use one of {', '.join(SUFFIXES)}")
+
+
+def write_mapping(path: Path, done: Expansion) -> None:
+    """Write (src, local), one row for each dst: uint32 (P2, 2) as .npy, or two columns as .csv."""
+    table = np.stack([done.src, done.local], axis=1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix.lower() == ".npy":
+        np.save(path, table, allow_pickle=False)
+    else:
+        np.savetxt(path, table, fmt="%d", delimiter=",", header="src,local", comments="")

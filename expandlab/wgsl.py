@@ -1,0 +1,172 @@
+"""WGSL sources: one file per pass, shared snippets included, and every line traceable to the file it came from.
+
+Three things are added to WGSL, all as comments, so that the files stay valid for other tools:
+
+- `//#include lib/scan.wgsl` on a line of its own brings a snippet in, once per shader. A name in angle brackets,
+  `//#include <emit>`, is a slot that the caller fills (`slots={"emit": "lib/emit_store.wgsl"}`).
+- `//: label` at the end of a line names the line; the CPU model's steps point at it (`anchor`).
+- constants such as `WG`, the workgroup size, are put in front by `load(..., constants={"WG": 64})`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from expandlab.errors import ShaderError
+
+_INCLUDE = re.compile(r"^\s*//#include\s+(<?[\w./-]+>?)\s*$")
+_ANCHOR = re.compile(r"//:\s*([\w-]+)")
+_BINDING = re.compile(
+    r"@group\((\d+)\)\s*@binding\((\d+)\)\s*var<\s*(uniform|storage)\s*(?:,\s*(read|read_write))?\s*>\s*(\w+)\s*:"
+)
+
+
+class Line(NamedTuple):
+    """A place in a shader: `file` relative to the shaders folder, `line` from 1. Prints as `file:line`."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class Binding(NamedTuple):
+    """A buffer that a shader declares: its group and number, its variable's name, and whether it may be written."""
+
+    group: int
+    binding: int
+    name: str
+    address: str
+    writes: bool
+
+
+@dataclass(frozen=True)
+class Source:
+    """WGSL ready to compile, with the origin of every line."""
+
+    name: str
+    text: str
+    origin: tuple[Line, ...]
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the text, for provenance and caches."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def bindings(self) -> tuple[Binding, ...]:
+        """The buffers that the text declares, in order of group and number."""
+        return reflect(self.text)
+
+    def locate(self, line: int) -> Line:
+        """Where line `line` (from 1) of the text came from."""
+        return self.origin[min(max(line, 1), len(self.origin)) - 1]
+
+
+def folder() -> Path:
+    """The shaders folder: inside an installed wheel, or at the top of a checkout."""
+    inside = Path(__file__).parent / "_shaders"
+    return inside if inside.is_dir() else Path(__file__).parent.parent / "shaders"
+
+
+@cache
+def read(file: str) -> str:
+    """Text of one shader file, by its path below the shaders folder."""
+    path = folder() / file
+    if not path.is_file():
+        raise ShaderError(f"there is no shader {file!r} in {folder()}", file=file)
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def anchor(file: str, label: str) -> Line:
+    """The line of `file` that carries the comment `//: label`."""
+    for number, text in enumerate(read(file).splitlines(), 1):
+        found = _ANCHOR.search(text)
+        if found and found.group(1) == label:
+            return Line(file, number)
+    raise ShaderError(f"{file} has no line marked `//: {label}`", file=file)
+
+
+def load(file: str, *, constants: Mapping[str, int] | None = None, slots: Mapping[str, str] | None = None) -> Source:
+    """Read `file` (below the shaders folder) with its includes.
+
+    `constants` become `const NAME: u32` in front; `slots` say which file each `//#include <slot>` brings in.
+    """
+    lines: list[str] = []
+    origin: list[Line] = []
+    for number, (name, value) in enumerate((constants or {}).items(), 1):
+        lines.append(f"const {name}: u32 = {int(value)}u;")
+        origin.append(Line("<constants>", number))
+    _expand(file, slots or {}, set(), lines, origin)
+    return Source(file, "\n".join(lines) + "\n", tuple(origin))
+
+
+def from_text(text: str, name: str = "<wgsl>") -> Source:
+    """A source that the user wrote in place."""
+    count = text.count("\n") + 1
+    return Source(name, text, tuple(Line(name, number) for number in range(1, count + 1)))
+
+
+def _expand(file: str, slots: Mapping[str, str], seen: set[str], lines: list[str], origin: list[Line]) -> None:
+    seen.add(file)
+    for number, text in enumerate(read(file).splitlines(), 1):
+        found = _INCLUDE.match(text)
+        if not found:
+            lines.append(text)
+            origin.append(Line(file, number))
+            continue
+        target = found.group(1)
+        if target.startswith("<"):
+            slot = target.strip("<>")
+            if slot not in slots:
+                raise ShaderError(f"{file}:{number}: nothing fills the slot <{slot}>", file=file, line=number)
+            target = slots[slot]
+        if target not in seen:
+            _expand(target, slots, seen, lines, origin)
+
+
+def reflect(text: str) -> tuple[Binding, ...]:
+    """The buffers that `text` declares, in order of group and number."""
+    bare = re.sub(r"//[^\n]*", "", text)
+    found = [
+        Binding(int(group), int(number), name, address, access == "read_write")
+        for group, number, address, access, name in _BINDING.findall(bare)
+    ]
+    return tuple(sorted(found))
+
+
+def explain(source: Source, message: str, offset: int = 0) -> ShaderError:
+    """A compiler's `message` about `source` as an error with file, line and caret.
+
+    `offset` is the number of lines that were put in front of the text for the backend. Understands naga
+    (`wgsl:LINE:COLUMN`) and Tint (`:LINE:COLUMN error:`).
+    """
+    place = re.search(r"wgsl:(\d+):(\d+)", message) or re.search(r":(\d+):(\d+) error", message)
+    what = re.search(r"(?:parsing error:|error:)\s*(.+)", message)
+    if what is None:
+        # Validation faults: naga prints the reason last, behind a box-drawing gutter.
+        told = [re.sub(r"^[\s│┌─=]+", "", row).strip() for row in message.splitlines()]
+        reason = next((row for row in reversed(told) if row), "the shader did not compile")
+    else:
+        reason = what.group(1).strip()
+    if place is None:
+        return ShaderError(f"{source.name}: {reason}\n{message.strip()}", file=source.name)
+    number, column = int(place.group(1)) - offset, int(place.group(2))
+    where = source.locate(number)
+    rows = source.text.splitlines()
+    text = rows[number - 1] if 0 < number <= len(rows) else ""
+    caret = " " * (column - 1) + "^"
+    return ShaderError(
+        f"{where.file}:{where.line}:{column}: {reason}\n    {text}\n    {caret}",
+        file=where.file,
+        line=where.line,
+        column=column,
+    )

@@ -1,0 +1,65 @@
+"""One JupyterLab and one Chromium for all tests of this folder: both take longer to start than most tests to run."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+
+
+def pytest_collection_modifyitems(items):
+    here = Path(__file__).parent
+    for item in items:
+        if here in Path(item.path).parents:
+            item.add_marker("browser")
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory, chromium_path):
+    """JupyterLab on a copy of the notebooks, so that what a test exports or saves is not in the tree."""
+    from browser.jupyter import Lab
+
+    folder = tmp_path_factory.mktemp("lab")
+    root = folder / "root"
+    shutil.copytree(NOTEBOOKS, root / "notebooks", ignore=shutil.ignore_patterns("exports", ".ipynb_checkpoints"))
+    running = Lab(folder, root)
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def browser(chromium_path):
+    """Chromium without a window."""
+    from browser.jupyter import CHROMIUM_FLAGS
+    from playwright.sync_api import sync_playwright
+
+    flags = list(CHROMIUM_FLAGS)
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        flags.append("--no-sandbox")  # Chromium refuses to start as root with it
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium_path, headless=True, args=flags)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def open_notebook(lab, browser):
+    """Opens a notebook of the copy in a tab of its own."""
+    from browser.jupyter import NotebookPage
+
+    opened = []
+
+    def opener(name):
+        context = browser.new_context(
+            viewport={"width": 1400, "height": 1000},
+            accept_downloads=True,
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        opened.append(NotebookPage(lab, context.new_page(), f"notebooks/{name}"))
+        return opened[-1]
+
+    yield opener
+    for page in opened:
+        page.close()

@@ -1,0 +1,145 @@
+"""`expand` against the definition, over strategies, kinds, sizes and devices."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from definition import assert_expands, pairs
+from drivers import DRIVERS, driver
+from hypothesis import given
+from hypothesis import strategies as st
+
+import expandlab as xl
+
+RUNS = [name for name, strategy in xl.strategies().items() if not strategy.modelled]
+pytestmark = pytest.mark.gpu
+
+
+@pytest.mark.parametrize("strategy", RUNS)
+@pytest.mark.parametrize("kind", xl.counts.kinds())
+def test_every_kind_expands_by_the_definition(strategy, kind, any_device):
+    counts = xl.counts.make(kind, 3000, mean=5.0, seed=3)
+    result = xl.expand(counts, strategy, device=any_device)
+    assert_expands(counts, result.src, result.local)
+
+
+@pytest.mark.parametrize("strategy", RUNS)
+@pytest.mark.parametrize("size", [32, 64, 128, 256])
+@pytest.mark.parametrize("items", [1, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049])
+def test_every_workgroup_size_at_the_edges_of_a_block(strategy, size, items, lavapipe):
+    counts = (np.arange(items) * 7 % 5).astype(np.uint32)
+    result = xl.expand(counts, strategy, device=lavapipe, workgroup_size=size)
+    assert_expands(counts, result.src, result.local)
+
+
+@pytest.mark.parametrize("strategy", RUNS)
+@pytest.mark.parametrize("name", DRIVERS)
+@given(
+    counts=st.lists(st.one_of(st.integers(0, 3), st.integers(0, 300)), max_size=200), size=st.sampled_from([32, 256])
+)
+def test_any_counts_expand_by_the_definition(strategy, name, counts, size):
+    result = xl.expand(np.array(counts, np.uint32), strategy, device=driver(name), workgroup_size=size)
+    assert_expands(counts, result.src, result.local)
+
+
+@pytest.mark.parametrize("strategy", RUNS)
+def test_the_standard_library_expands_exactly(strategy, gpu):
+    counts = xl.counts.standard_library()
+    try:
+        result = xl.expand(counts, strategy, device=gpu)
+    except xl.UnsupportedError as error:
+        pytest.fail(f"the standard library is within every cap: {error}")
+    assert result.total == int(counts.sum())
+    assert_expands(counts, result.src, result.local)
+
+
+@pytest.mark.parametrize("strategy", [s.name for s in xl.strategies().values() if not s.atomic_order])
+def test_strategies_without_atomics_keep_the_order_of_the_src(strategy, any_device):
+    counts = xl.counts.make("geometric", 500, mean=4.0, seed=1)
+    result = xl.expand(counts, strategy, device=any_device)
+    if strategy == "flat":
+        # Its output places come from atomics; within a src the items are contiguous and in order.
+        first = np.flatnonzero(result.local == 0)
+        assert (np.diff(result.src.astype(np.int64))[np.diff(result.local.astype(np.int64)) == 1] == 0).all()
+        assert len(first) == np.count_nonzero(counts)
+    else:
+        assert np.array_equal(np.stack([result.src, result.local], axis=1), pairs(counts))
+
+
+def test_the_input_is_not_changed_and_may_be_read_only(any_device):
+    counts = np.array([3, 1, 2], np.uint32)
+    counts.flags.writeable = False
+    result = xl.expand(counts, "append", device=any_device)
+    assert_expands(counts, result.src, result.local)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"workgroup_size": 48}, "workgroup_size"),
+        ({"workgroup_size": 512}, "workgroup_size"),
+        ({"workgroup_size": True}, "workgroup_size"),
+        ({"capacity": -1}, "capacity"),
+        ({"capacity": 1.5}, "capacity"),
+        ({"strategy": "nonsense"}, "strategy"),
+        ({"strategy": None}, "strategy"),
+    ],
+)
+def test_a_bad_argument_is_named(arguments, name):
+    with pytest.raises(ValueError, match=f"{name}="):
+        xl.expand([1, 2], **{"strategy": "flat", "device": "reference", **arguments})
+
+
+def test_capacity_zero_accepts_nothing_but_nothing(any_device):
+    assert xl.expand([0, 0], "prefix_search", device=any_device, capacity=0).total == 0
+    with pytest.raises(xl.CapacityError) as caught:
+        xl.expand([0, 1], "prefix_search", device=any_device, capacity=0)
+    assert (caught.value.required, caught.value.capacity) == (1, 0)
+
+
+def test_a_capacity_above_one_binding_says_which_limit_is_too_small(any_device):
+    with pytest.raises(xl.DeviceLimitError) as caught:
+        xl.expand([2**26], "prefix_search", device=any_device, capacity=2**27)
+    error = caught.value
+    assert (error.required, error.limit) == (2**26, "max_storage_buffer_binding_size")
+    assert error.required_bytes > error.available_bytes == any_device.limits[error.limit]
+
+
+def test_flat_refuses_more_threads_than_an_index_holds():
+    counts = np.ones(70_000, np.uint32)
+    counts[5] = 70_000
+    with pytest.raises(xl.UnsupportedError, match="prefix_search"):
+        xl.expand(counts, "flat", device="reference")
+
+
+def test_append_writes_its_longest_loop_whole(gpu):
+    result = xl.expand([65535, 3], "append", device=gpu)
+    assert_expands([65535, 3], result.src, result.local)
+    with pytest.raises(xl.UnsupportedError, match="65,535"):
+        xl.expand([65536], "append", device=gpu)
+
+
+@pytest.mark.parametrize("strategy", RUNS)
+def test_the_report_accounts_for_every_pass_and_thread(strategy, any_device):
+    counts = xl.counts.make("uniform", 1000, mean=6.0, seed=2)
+    result = xl.expand(counts, strategy, device=any_device, workgroup_size=64)
+    report = result.report
+    assert [item.name for item in report.passes] == list(result.graph.passes)
+    for item in report.passes:
+        assert 0 <= item.threads_idle <= item.threads_launched
+        assert (item.gpu_ms is None) == any_device.is_reference
+    last = report.passes[-1]
+    assert last.threads_launched - last.threads_idle == result.total
+    assert report.scratch_bytes > 0 and report.wall_ms > 0
+    assert report.software and report.device == any_device.info.label
+    assert json.loads(json.dumps(result.to_dict()))["report"]["passes"][-1]["name"] == last.name
+
+
+def test_a_result_has_a_short_repr_and_a_rich_view():
+    result = xl.expand([3, 1, 2], "append", device="reference")
+    assert len(repr(result)) < 120 and "6 items" in repr(result)
+    assert "<table>" in result._repr_html_()
+    with pytest.raises(AttributeError):
+        result.total = 7
