@@ -1,0 +1,7 @@
+"""Counts: the N of every src, from a synthetic distribution, a file, or the standard library's own source."""
+
+from expandlab.counts.kinds import Shape, kinds, make, shapes
+from expandlab.counts.library import standard_library
+from expandlab.counts.reading import check, load
+
+__all__ = ["Shape", "check", "kinds", "load", "make", "shapes", "standard_library"]
