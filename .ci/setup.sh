@@ -53,12 +53,18 @@ find_python() {
 }
 
 # Debian and Ubuntu take pip's seed out of Python and put it in a package of its own.
+has_ensurepip() { "$1" -c 'import venv; from ensurepip import version' >/dev/null 2>&1; }
+
 ensure_ensurepip() {
-    if "$1" -c 'import ensurepip, venv' >/dev/null 2>&1; then return; fi
+    if has_ensurepip "$1"; then return; fi
     package=$("$1" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
-    if may_apt && { apt_install "$package" || apt_install python3-venv; }; then return; fi
-    say "$1 cannot make virtual environments. Run this, then make again:  sudo apt-get install $package"
+    if may_apt && { apt_install "$package" || apt_install python3-venv; } && has_ensurepip "$1"; then return; fi
+    say "$1 cannot make virtual environments. Run this, then make again:  $(venv_line "$package")"
     return 1
+}
+
+venv_line() {
+    if on_debian; then echo "sudo apt-get install $1"; else echo "(your package manager's venv and ensurepip for Python)"; fi
 }
 
 hash_of() {

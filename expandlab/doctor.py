@@ -9,15 +9,11 @@ import shutil
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from expandlab.errors import ExpandlabError
 from expandlab.gpu import DeviceInfo, devices, open_device
 from expandlab.gpu.drivers import icd_files, loader_library
 from expandlab.results import Result
-
-if TYPE_CHECKING:
-    from expandlab.expansion import Expansion
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _PACKAGES = ("expandlab", "wgpu", "numpy", "jupyterlab", "ipykernel", "ipywidgets", "anywidget", "matplotlib")
@@ -129,54 +125,3 @@ def _advice(rows: list[DeviceInfo], loader: str | None, browser: str | None, fou
         if not item.works and not item.problem
     ]
     return lines
-
-
-def show(health: Health) -> None:
-    """Print what was found."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    console = Console()
-    table = Table(title="Devices (* = the default)", title_justify="left")
-    for name in ("", "name", "kind", "backend", "subgroup", "timer", "binding limit", "64-bit atomics", "works"):
-        table.add_column(name, overflow="fold")
-    for item in health.devices:
-        info = item.info
-        table.add_row(
-            f"{info.index}{'*' if item.default else ''}",
-            Text(info.name),
-            info.kind,
-            info.backend,
-            str(item.subgroup_size or "-"),
-            item.timer if not item.problem else "-",
-            f"{info.limits['max_storage_buffer_binding_size'] >> 20} MiB",
-            "yes" if "shader-int64-atomic-all-ops" in info.features else "no",
-            "yes" if item.works else "no",
-        )
-    console.print(table)
-    console.print(Text(f"Python {health.python} on {health.system}"))
-    console.print(Text(", ".join(f"{name} {version or '(missing)'}" for name, version in health.packages.items())))
-    console.print(Text(f"Vulkan loader: {health.vulkan_loader or 'none'}; browser: {health.browser or 'none'}"))
-    for line in health.advice:
-        console.print(Text(f"- {line}"))
-
-
-def show_report(src_count: int, done: Expansion) -> None:
-    """Print an expansion's report."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    report = done.report
-    note = ", software adapter: times measure the CPU" if report.software else ""
-    table = Table("pass", "workgroups", "threads", "idle", "GPU time")
-    for item in report.passes:
-        time: Any = "no timer" if item.gpu_ms is None else f"{item.gpu_ms:.3f} ms"
-        groups = " x ".join(str(n) for n in item.workgroups)
-        table.add_row(item.name, groups, f"{item.threads_launched:,}", f"{item.threads_idle:,}", time)
-    console = Console()
-    console.print(Text(f"{src_count:,} src -> {done.total:,} dst by {report.strategy} on {report.device}{note}"))
-    console.print(table)
-    total = "no timer" if report.gpu_ms is None else f"{report.gpu_ms:.3f} ms"
-    console.print(Text(f"GPU {total}, wall {report.wall_ms:.3f} ms, scratch {report.scratch_bytes:,} bytes"))

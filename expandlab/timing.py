@@ -14,7 +14,8 @@ import numpy as np
 
 from expandlab import counts as _counts
 from expandlab.errors import DeviceError
-from expandlab.expansion.arguments import pick_strategy, power_of_two
+from expandlab.expansion import strategies
+from expandlab.expansion.arguments import pick_strategy, power_of_two, runs
 from expandlab.expansion.endings import store
 from expandlab.expansion.run import build, check_state, check_total, refuse_oversize
 from expandlab.expansion.strategy import Passes, Sizes, params_words
@@ -152,6 +153,12 @@ def time_strategies(
     )
 
 
+def runnable(counts: Any, device: Device | str | int | None = None) -> list[str]:
+    """Names of the strategies that take these counts on the device."""
+    values, dev = _counts.check(counts), resolve(device)
+    return [name for name in strategies() if runs(name, values, dev)]
+
+
 def shader_digest(built: Passes) -> str:
     """One SHA-256 over the shaders of every pass, in order."""
     digest = hashlib.sha256()
@@ -201,10 +208,10 @@ def _summaries(
     builds: dict[str, Passes], samples: dict[str, list[list[float]]]
 ) -> tuple[tuple[PassTime, ...], tuple[PassTime, ...]]:
     rows, totals = [], []
-    for name, runs in samples.items():
-        if not runs:
+    for name, taken in samples.items():
+        if not taken:
             continue
-        table = np.array(runs)
+        table = np.array(taken)
         passes = list(builds[name].graph.passes) if table.shape[1] > 1 else [WHOLE]
         rows += [_summary(name, label, table[:, index]) for index, label in enumerate(passes)]
         totals.append(_summary(name, "total", table.sum(axis=1)))

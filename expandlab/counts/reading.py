@@ -48,7 +48,7 @@ def check(counts: Any, name: str = "counts") -> np.ndarray:
 def _from_numbers(array: np.ndarray, name: str) -> np.ndarray:
     if array.dtype.kind in "bu" and array.dtype.itemsize <= 4:
         return np.ascontiguousarray(array, np.uint32)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         bad = (array < 0) | (array > LARGEST)
         if array.dtype.kind == "f":
             # NaN compares as nothing, so it is asked for by the comparison that it fails.

@@ -41,6 +41,13 @@ def pick_strategy(name: str, counts: np.ndarray, device: Device | None) -> Strat
     return known[name]
 
 
+def runs(name: str, counts: np.ndarray, device: Device) -> bool:
+    """Whether the strategy takes these counts on the device."""
+    from expandlab.expansion.strategies import strategies
+
+    return _obstacle(strategies()[name], counts, device) is None
+
+
 # `prefix_search` needs no feature, caps nothing, and is the usual choice in practice.
 _PREFERENCE = ("prefix_search",)
 

@@ -20,7 +20,9 @@ FREE = "#ffffff"  # memory set aside, not written
 WASTED = "#dfe4e9"  # written, but no thread is led anywhere by it
 ACCENT = "#0b5cad"  # the selected step
 
-# How far a cycle's colours move to white (dark ones) or to black (light ones). Neighbours in this list differ most,
+# Which of the ten move to white in later cycles; the others, light or grey, move to black.
+_TINTED = (True, False, True, False, True, True, True, False, False, False)
+# How far a cycle's colours move. Neighbours in this list differ most,
 # as items that are ten apart stand side by side in the bucket strategies.
 _MIX = (0.0, 0.42, 0.2, 0.52, 0.31, 0.1)
 
@@ -45,7 +47,7 @@ def ink_on(colours: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=1)
 def _cycle() -> np.ndarray:
     base = np.array([rgb(colour) for colour in PETROFF10], float)
-    towards = np.where(luminance(base)[:, None] < 0.3, 255.0, 0.0)
+    towards = np.where(np.array(_TINTED)[:, None], 255.0, 0.0)
     # Saturated light colours turn muddy when mixed with much black, so they go half as far.
     reach = np.where(towards == 0, 0.7, 1.0)
     blocks = [base + (towards - base) * reach * mix for mix in _MIX]

@@ -37,7 +37,8 @@ def standard_limits(native: Mapping[str, int]) -> dict[str, int]:
 def required_limits(available: Mapping[str, int], limits: str) -> dict[str, int]:
     """What to ask an adapter for: `"default"` or all that the `"adapter"` has, under the native (hyphened) names.
 
-    `available` are the adapter's, under either spelling. Every limit is named, because an implementation may give more than the default for those that are not.
+    `available` are the adapter's, under either spelling. Every limit is named, because an implementation may give
+    more than the default for those that are not.
     """
     available = standard_limits(available)
     if limits == "adapter":

@@ -10,7 +10,7 @@ from typing import Any
 
 import anywidget
 import numpy as np
-from traitlets import Bytes, Dict, Int, Unicode
+from traitlets import Bytes, Dict, Int
 
 from expandlab import wgsl
 from expandlab.expansion.thread_map import ThreadMap
@@ -18,7 +18,7 @@ from expandlab.panels.packing import pack
 
 _HERE = Path(__file__).parent
 # One script in parts: each is a room of its own, and a widget's module has to be one text.
-_SCRIPTS = ("canvas_frame.js", "canvas_select.js", "canvas_draw.js", "canvas_steps.js", "canvas.js")
+_SCRIPTS = ("canvas_frame.js", "canvas_select.js", "canvas_draw.js", "canvas_steps.js", "canvas_parts.js", "canvas.js")
 # A page that does not confirm a frame within this time is slow or gone; either way the newest frame is sent then.
 LOST_AFTER_S = 1.0
 
@@ -26,6 +26,11 @@ LOST_AFTER_S = 1.0
 def script() -> str:
     """The whole ES module."""
     return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+
+
+def style() -> str:
+    """The style sheet of the canvas and of the panels around it."""
+    return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("canvas.css", "panel.css"))
 
 
 class ThreadMapCanvas(anywidget.AnyWidget):
@@ -36,11 +41,10 @@ class ThreadMapCanvas(anywidget.AnyWidget):
     """
 
     _esm = script()
-    _css = (_HERE / "canvas.css").read_text(encoding="utf-8")
+    _css = style()
 
     frame = Bytes().tag(sync=True)
     shaders = Dict().tag(sync=True)
-    note = Unicode().tag(sync=True)
     step = Int(-1).tag(sync=True)
     thread = Int(-1).tag(sync=True)
     painted = Int(0).tag(sync=True, echo_update=False)

@@ -37,7 +37,7 @@ function blocksOf(map) {
 
 // --- threads: workgroups are blocks, rows of a block are whole subgroups side by side --------------------------
 
-function threadGrid(map, width, cell, dpr) {
+function threadGrid(map, width, cell, dpr, named) {
   const size = map.subgroup_size;
   const lanes = Math.min(map.workgroup_size, size > 64 ? 64 : Math.max(size, 32));
   const apart = cell >= 5 * dpr ? Math.round(2 * dpr) : 1;
@@ -48,20 +48,22 @@ function threadGrid(map, width, cell, dpr) {
   const rows = Math.ceil(longest / lanes);
   const blockWidth = lanes * cell + (parts - 1) * apart;
   const pitchX = blockWidth + between;
-  const pitchY = rows * (cell + apart) - apart + between;
   const perLine = Math.max(1, Math.floor((width + between) / pitchX));
   const blocks = map.blocks.length - 1;
-  const height = Math.max(1, Math.ceil(blocks / perLine)) * pitchY - between + Math.round(2 * dpr);
-  return { cell, lanes, size, apart, between, parts, rows, blockWidth, pitchX, pitchY, perLine, blocks, height };
+  const top = named ? Math.round(12 * dpr) : 0; // room for the workgroup's number
+  const pitchY = top + rows * (cell + apart) - apart + (named ? Math.round(4 * dpr) : between);
+  const height = Math.max(1, Math.ceil(blocks / perLine)) * pitchY + Math.round(2 * dpr);
+  return { top, cell, lanes, size, apart, between, parts, rows, blockWidth, pitchX, pitchY, perLine, blocks, height };
 }
 
 // The largest cell with which every map fits, so that two maps are drawn to one scale.
 function commonGrid(maps, width, dpr) {
   const most = Math.max(...maps.map((map) => map.threads));
   const room = (most < 256 ? 190 : most <= 4096 ? 230 : most <= 16384 ? 330 : 430) * dpr;
-  const top = Math.round((most < 256 ? 24 : 15) * dpr);
-  for (let cell = top; cell >= 1; cell--) {
-    const grids = maps.map((map) => threadGrid(map, width, cell, dpr));
+  const blocks = Math.max(...maps.map((map) => map.blocks.length - 1));
+  for (let cell = Math.round((most < 256 ? 24 : 15) * dpr); cell >= 1; cell--) {
+    const named = cell >= 8 * dpr && blocks <= 48;
+    const grids = maps.map((map) => threadGrid(map, width, cell, dpr, named));
     if (cell === 1 || grids.every((grid) => grid.blockWidth <= width && grid.height <= room)) return grids;
   }
 }
@@ -73,7 +75,7 @@ function placeOfThread(map, grid, t, block) {
   const gaps = grid.size < grid.lanes ? Math.floor(lane / grid.size) * grid.apart : 0;
   return [
     (block % grid.perLine) * grid.pitchX + lane * grid.cell + gaps,
-    Math.floor(block / grid.perLine) * grid.pitchY + row * (grid.cell + grid.apart),
+    Math.floor(block / grid.perLine) * grid.pitchY + grid.top + row * (grid.cell + grid.apart),
   ];
 }
 
@@ -94,8 +96,8 @@ function threadAt(map, grid, x, y) {
   const block = line * grid.perLine + column;
   if (x < 0 || y < 0 || column >= grid.perLine || block >= grid.blocks) return -1;
   const inX = x - column * grid.pitchX;
-  const inY = y - line * grid.pitchY;
-  if (inX >= grid.blockWidth) return -1;
+  const inY = y - line * grid.pitchY - grid.top;
+  if (inX >= grid.blockWidth || inY < 0) return -1;
   const row = Math.floor(inY / (grid.cell + grid.apart));
   const part = grid.size < grid.lanes ? grid.size * grid.cell + grid.apart : grid.blockWidth + 1;
   const piece = Math.floor(inX / part);
@@ -108,19 +110,21 @@ function threadAt(map, grid, x, y) {
 
 function memoryRows(map, dpr) {
   const rows = [];
-  map.memory.forEach((memory, m) =>
+  const rest = { rows: 0, bytes: 0, first: "", last: "" };
+  map.memory.forEach((memory, m) => {
+    let end = memory.rows.length;
+    while (end > 1 && !memory.rows[end - 1].src.length) end--;
     memory.rows.forEach((row, r) => {
-      if (row.capacity > 0) rows.push({ ...row, memory: m, index: r, used: row.src.length });
-    }),
-  );
+      if (r < end) return rows.push({ ...row, memory: m, index: r, used: row.src.length });
+      rest.first = rest.rows++ ? rest.first : row.label;
+      rest.last = row.label.replace(/^\D+/, "");
+      rest.bytes += row.capacity * row.entry_bytes;
+    });
+  });
   const high = Math.round((rows.length > 16 ? 8 : rows.length > 4 ? 12 : 22) * dpr);
   const gap = Math.round(3 * dpr);
   rows.forEach((row, place) => Object.assign(row, { y: place * (high + gap), high }));
-  return { rows, height: Math.max(1, rows.length * (high + gap)), pitch: high + gap, hidden: hiddenRows(map) };
-}
-
-function hiddenRows(map) {
-  return map.memory.reduce((sum, memory) => sum + memory.rows.filter((row) => !row.capacity).length, 0);
+  return { rows, height: Math.max(1, rows.length * (high + gap)), pitch: high + gap, rest };
 }
 
 // Device pixels of one dst item, common to all maps.

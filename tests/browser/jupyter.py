@@ -209,11 +209,11 @@ class NotebookPage:
     def run_cell(self, cell_id: str) -> None:
         """Runs one cell again, as Ctrl+Enter does: Shift+Enter in the last cell would add one."""
         cell = self.cell(cell_id)
-        before = cell.locator(".jp-InputArea-prompt").first.inner_text()
+        before = cell.locator(".jp-InputArea-prompt").first.text_content()
         cell.locator(".jp-InputArea-editor").click()
         self.page.keyboard.press("Control+Enter")
         prompt = cell.locator(".jp-InputArea-prompt").first
-        until("the cell to run again", lambda: prompt.inner_text() not in (before, "[*]:"))
+        until("the cell to run again", lambda: prompt.text_content() not in (before, "[*]:"))
         self.wait_until_ran()
 
     def wait_until_ran(self) -> None:
@@ -221,7 +221,7 @@ class NotebookPage:
         prompts = self.page.locator(".jp-Notebook .jp-CodeCell .jp-InputArea-prompt")
 
         def ran() -> bool:
-            texts = prompts.all_inner_texts()
+            texts = prompts.all_text_contents()
             return bool(texts) and all(text.strip("[]: ").isdigit() for text in texts)
 
         until("all cells to run", ran, 120)
@@ -232,7 +232,7 @@ class NotebookPage:
         kinds = ("application/vnd.jupyter.error", "application/vnd.jupyter.stderr")
         selector = ", ".join(f'.jp-OutputArea-output [data-mime-type="{kind}"]' for kind in kinds)
         selector += ", " + ", ".join(f'.jp-OutputArea-output[data-mime-type="{kind}"]' for kind in kinds)
-        return self.page.locator(selector).all_inner_texts()
+        return self.page.locator(selector).all_text_contents()
 
     def complaints(self) -> list[str]:
         """Everything that went wrong anywhere: in a cell, in the browser's console, in the kernel."""

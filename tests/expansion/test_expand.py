@@ -133,7 +133,7 @@ def test_the_report_accounts_for_every_pass_and_thread(strategy, any_device):
     last = report.passes[-1]
     assert last.threads_launched - last.threads_idle == result.total
     assert report.scratch_bytes > 0 and report.wall_ms > 0
-    assert report.software and report.device == any_device.info.label
+    assert report.software == any_device.info.is_software and report.device == any_device.info.label
     assert json.loads(json.dumps(result.to_dict()))["report"]["passes"][-1]["name"] == last.name
 
 

@@ -1,4 +1,4 @@
-"""The command line: `expandlab doctor | lab | expand | figure`. Exit 0 done, 1 a problem, 2 wrong usage."""
+"""The command line: `expandlab doctor | lab | expand | bench | figure`. Exit 0 done, 1 a problem, 2 wrong usage."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def doctor(json: Json = False) -> None:
     if json:
         _print_json(found.to_dict())
     else:
-        _doctor.show(found)
+        from expandlab.cli import tables
+
+        tables.show(found)
 
 
 @app.command()
@@ -61,7 +63,7 @@ def lab(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
 ) -> None:
     """Open JupyterLab on the notebooks."""
-    from expandlab import lab as _lab
+    from expandlab.cli import lab as _lab
 
     raise typer.Exit(_lab.serve(port, browser))
 
@@ -85,8 +87,8 @@ def expand(
 ) -> None:
     """Run an expansion and print what every pass did."""
     import expandlab as xl
-    from expandlab import doctor as _doctor
-    from expandlab.mapping_file import check_suffix, write_mapping
+    from expandlab.cli import tables
+    from expandlab.cli.mapping import check_suffix, write_mapping
 
     if (counts is None) == (kind is None):
         raise typer.BadParameter("give either --counts FILE or --kind NAME")
@@ -103,7 +105,38 @@ def expand(
     if json:
         _print_json({"src_count": len(values), "total": done.total, "report": done.report.to_dict()})
     else:
-        _doctor.show_report(len(values), done)
+        tables.show_report(len(values), done)
+
+
+@app.command()
+@_explained
+def bench(
+    kind: Annotated[str, typer.Option(help="A distribution, or `standard_library`.")] = "uniform",
+    items: Annotated[int, typer.Option(help="Number of src.", min=0)] = 2**16,
+    mean: Annotated[float, typer.Option(help="Mean N.", min=0)] = 8.0,
+    max_n: Annotated[int | None, typer.Option(help="Largest N.", min=0)] = None,
+    seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
+    strategy: Annotated[list[str] | None, typer.Option(help="A strategy; repeat for several; all if left out.")] = None,
+    device: DeviceName = None,
+    workgroup_size: Annotated[int, typer.Option(help="Threads in a workgroup: 32, 64, 128 or 256.")] = 256,
+    repeats: Annotated[int, typer.Option(help="Runs of each strategy.", min=1)] = 20,
+    json: Json = False,
+) -> None:
+    """Time every pass of some strategies on the same counts: warm, interleaved, checked first."""
+    import expandlab as xl
+    from expandlab.cli import tables
+    from expandlab.timing import runnable, time_strategies
+
+    if kind == "standard_library":
+        values = xl.counts.standard_library()
+    else:
+        values = xl.counts.make(kind, items, mean=mean, max_n=max_n, seed=seed)
+    names = strategy or runnable(values, device)
+    done = time_strategies(values, names, device=device, workgroup_size=workgroup_size, repeats=repeats)
+    if json:
+        _print_json(done.to_dict())
+    else:
+        tables.show_timings(done)
 
 
 @app.command()
@@ -126,7 +159,3 @@ def figure(
         _print_json({"file": str(path), "settings": chosen.to_dict()})
     else:
         typer.echo(f"wrote {path}")
-
-
-if __name__ == "__main__":
-    app()

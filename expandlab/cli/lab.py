@@ -13,7 +13,7 @@ from expandlab.errors import ExpandlabError
 
 def notebooks_folder() -> Path:
     """The folder that holds `notebooks/`: the checkout, or the current folder."""
-    for folder in (Path(__file__).parent.parent, Path.cwd()):
+    for folder in (Path(__file__).parent.parent.parent, Path.cwd()):
         if (folder / "notebooks" / "00_start_here.ipynb").is_file():
             return folder
     raise ExpandlabError(

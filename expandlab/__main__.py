@@ -1,0 +1,5 @@
+"""`python -m expandlab`: the command line."""
+
+from expandlab.cli import app
+
+app()

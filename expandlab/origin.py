@@ -1,0 +1,133 @@
+"""Where an export comes from: versions, commit, device, shaders, settings. Data that never holds a time stamp."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from expandlab.expansion.endings import record, store
+from expandlab.expansion.run import build
+from expandlab.expansion.strategies import strategies
+from expandlab.expansion.strategy import Sizes
+from expandlab.results import to_plain
+from expandlab.settings import ExpansionSettings
+
+if TYPE_CHECKING:
+    from expandlab.gpu import Device
+    from expandlab.timing import Timings
+
+
+def provenance(
+    settings: ExpansionSettings | Mapping[str, Any] | None,
+    *,
+    device: Device | None = None,
+    timings: Timings | None = None,
+    shaders: Mapping[str, Any] | None = None,
+    counts: np.ndarray | None = None,
+) -> dict[str, Any]:
+    """Where an export comes from, as plain JSON-ready data without time stamps.
+
+    settings: of the panel. device: that recorded the map; None for the model. timings: the measurement shown.
+    shaders: SHA-256 by strategy and pass; None = those of the settings' strategies. counts: the N of every src, kept
+    as their SHA-256, so that a changed file is noticed.
+    """
+    if settings is None and timings is not None:
+        settings = timings.settings
+    plain = settings.to_dict() if isinstance(settings, ExpansionSettings) else dict(settings or {})
+    if shaders is None:
+        shaders = dict(timings.shader_sha256) if timings is not None else _shaders_of(settings)
+    found: dict[str, Any] = {
+        "versions": _versions(),
+        "commit": commit(),
+        "settings": to_plain(plain),
+        "seed": plain.get("seed"),
+        "device": _device(device, timings),
+        "timer": timings.timer if timings is not None else None,
+        "shader_sha256": to_plain(dict(shaders)),
+        "counts_sha256": _digest(counts) if timings is None else timings.counts_sha256,
+    }
+    if timings is not None:
+        found["timings"] = {
+            name: getattr(timings, name)
+            for name in ("software", "cancelled", "src_count", "total", "workgroup_size", "repeats")
+        }
+    return found
+
+
+def _digest(counts: np.ndarray | None) -> str | None:
+    return None if counts is None else hashlib.sha256(np.ascontiguousarray(counts, "<u4").tobytes()).hexdigest()
+
+
+def _device(device: Device | None, timings: Timings | None) -> dict[str, Any] | None:
+    if device is not None:
+        names = ("name", "kind", "backend", "driver")
+        return {name: getattr(device.info, name) for name in names} | {"software": device.info.is_software}
+    if timings is not None:
+        return {"name": timings.device, "driver": timings.driver, "software": timings.software}
+    return None
+
+
+@lru_cache(maxsize=1)
+def _versions_once() -> tuple[tuple[str, str | None], ...]:
+    from expandlab import __version__
+
+    found: list[tuple[str, str | None]] = [("expandlab", __version__)]
+    for name in ("numpy", "matplotlib", "wgpu"):
+        try:
+            found.append((name, importlib.metadata.version(name)))
+        except importlib.metadata.PackageNotFoundError:
+            found.append((name, None))
+    return tuple(found)
+
+
+def _versions() -> dict[str, str | None]:
+    return dict(_versions_once())
+
+
+@lru_cache(maxsize=4)
+def commit(folder: Path | None = None) -> str | None:
+    """The commit that the source tree stands at, read from its `.git`; None where it is no checkout."""
+    git = (folder or Path(__file__).resolve().parent.parent) / ".git"
+    try:
+        if git.is_file():  # a worktree: the file names its git directory
+            git = (git.parent / git.read_text().partition("gitdir:")[2].strip()).resolve()
+        head = (git / "HEAD").read_text().strip()
+        if not head.startswith("ref:"):
+            return head or None
+        ref = head.partition(":")[2].strip()
+        common = git
+        if (git / "commondir").is_file():
+            common = (git / (git / "commondir").read_text().strip()).resolve()
+        for place in (git, common):
+            if (place / ref).is_file():
+                return (place / ref).read_text().strip() or None
+        for line in (common / "packed-refs").read_text().splitlines():
+            if line.endswith(f" {ref}"):
+                return line.partition(" ")[0]
+    except (OSError, UnicodeDecodeError):
+        pass
+    return None
+
+
+def _shaders_of(settings: Any) -> dict[str, dict[str, str]]:
+    if not isinstance(settings, ExpansionSettings):
+        return {}
+    names = [name for name in (settings.strategy, settings.compare) if name]
+    recorded = settings.device is not None
+    return {name: dict(shader_digests(name, settings.workgroup_size, recorded)) for name in names}
+
+
+@lru_cache(maxsize=64)
+def shader_digests(strategy: str, workgroup_size: int, recorded: bool = False) -> tuple[tuple[str, str], ...]:
+    """(pass, SHA-256 of its WGSL) of a strategy, as it runs to store a mapping, or to record a map."""
+    chosen = strategies()[strategy]
+    if chosen.passes is None:
+        return ()
+    built = build(chosen, Sizes(1, 1, workgroup_size, None), record(workgroup_size, True) if recorded else store(1))
+    return tuple((name, item.kernel.source.sha256) for name, item in built.graph.passes.items())

@@ -1,0 +1,130 @@
+"""The maps of a panel's settings: modelled or recorded, kept while nothing that they depend on changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from expandlab.errors import UnsupportedError
+from expandlab.expansion import record_map, strategies, thread_map
+from expandlab.expansion.thread_map import ThreadMap
+from expandlab.gpu import resolve
+from expandlab.settings import ExpansionSettings
+
+# More threads or src than this are finer than the pixels of a screen.
+MAX_DRAWN = 65_536
+# What strategies launch beyond one thread for each item, where that can be much more.
+_LAUNCHES = {"flat": lambda counts: len(counts) * int(counts.max(initial=0))}
+
+
+class TooLargeToDraw(UnsupportedError):
+    """More threads than a picture can show; the message says what to lower."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a panel shows: the N of every src, one map or two, and what there is to say about a recording."""
+
+    counts: np.ndarray
+    maps: tuple[ThreadMap, ...]
+    remark: str
+
+
+class Maps:
+    """Makes pictures and keeps the last one."""
+
+    def __init__(self) -> None:
+        self._counts: tuple[object, np.ndarray] | None = None
+
+    def picture(self, settings: ExpansionSettings) -> Picture:
+        """The picture of `settings`. Raises what counts, `thread_map` and `record_map` raise, and TooLargeToDraw."""
+        counts = self.counts(settings)
+        names = list(dict.fromkeys(name for name in (settings.strategy, settings.compare) if name))
+        if settings.strategy == settings.compare:
+            names *= 2
+        for name in names:
+            _check_size(name, counts)
+        if settings.device is None:
+            made = tuple(
+                thread_map(
+                    counts, name, workgroup_size=settings.workgroup_size, subgroup_size=settings.subgroup_size
+                )
+                for name in names
+            )  # fmt: skip
+            remark = ""
+        else:
+            made, remark = _recorded(counts, names, settings)
+        for item in made:
+            _refuse(len(item), f"{item.strategy} launches {len(item):,} threads")
+        return Picture(counts, made, remark)
+
+    def counts(self, settings: ExpansionSettings) -> np.ndarray:
+        """The N of every src; a file is read again, because it may have changed."""
+        key = (
+            settings.source, settings.items, settings.mean, settings.max_n, settings.seed,
+            tuple(sorted(settings.shape.items())),
+        )  # fmt: skip
+        if settings.source != "file" and self._counts is not None and self._counts[0] == key:
+            return self._counts[1]
+        values = settings.counts()
+        self._counts = (key, values)
+        return values
+
+
+def _check_size(name: str, counts: np.ndarray) -> None:
+    total = int(counts.sum(dtype=np.uint64))
+    _refuse(len(counts), f"there are {len(counts):,} src")
+    _refuse(total, f"these counts spawn {total:,} items")
+    if name in _LAUNCHES:
+        threads = _LAUNCHES[name](counts)
+        _refuse(threads, f"{name} launches {threads:,} threads", "; lower max N, or choose another strategy")
+
+
+def _refuse(count: int, what: str, more: str = "") -> None:
+    if count > MAX_DRAWN:
+        raise TooLargeToDraw(
+            f"{what}, and a picture shows at most {MAX_DRAWN:,}: lower items or mean N{more}. "
+            "(Run and expandlab.expand take far more.)"
+        )
+
+
+def _recorded(counts: np.ndarray, names: list[str], settings: ExpansionSettings) -> tuple[tuple[ThreadMap, ...], str]:
+    device = resolve(settings.device)
+    if device.is_reference:
+        raise UnsupportedError(
+            "The reference device has no record: NumPy has no threads that could note what they do. "
+            "Choose Model, or a GPU or software adapter as the device."
+        )
+    made = tuple(record_map(counts, name, device=device, workgroup_size=settings.workgroup_size) for name in names)
+    said = "; ".join(f"{item.strategy}: {agreement(item, counts)}" for item in made)
+    lanes = device.subgroup_size
+    wide = f"its subgroups have {lanes} lanes" if lanes else "it has no subgroup operations"
+    return made, f"Recorded on {device.info.name} ({wide}). {said}."
+
+
+def agreement(recorded: ThreadMap, counts: np.ndarray) -> str:
+    """Whether a recording and the model of the same launch agree: thread by thread, or as sets where atomics decide."""
+    model = thread_map(
+        counts,
+        recorded.strategy,
+        workgroup_size=recorded.workgroup_size,
+        subgroup_size=min(recorded.subgroup_size, 128),
+    )
+    columns = ("src", "local", "dst", "entry")
+    same = len(model) == len(recorded) and all(
+        np.array_equal(getattr(model, name), getattr(recorded, name)) for name in columns
+    )
+    if same:
+        return "recorded and model agree thread by thread"
+    if not strategies()[recorded.strategy].atomic_order:
+        return "recorded and model DIFFER"
+    if np.array_equal(_items(model), _items(recorded)):
+        return "recorded and model agree on the set of items (atomics decide their places)"
+    return "recorded and model DIFFER in their items"
+
+
+def _items(item: ThreadMap) -> np.ndarray:
+    """The (src, local) of a map, sorted."""
+    keys = item.src[item.active].astype(np.int64) << 32 | item.local[item.active]
+    return np.sort(keys)

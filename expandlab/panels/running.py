@@ -1,0 +1,134 @@
+"""Run: times strategies on a worker thread, with progress, Cancel, a chart and its data table."""
+
+from __future__ import annotations
+
+import base64
+import threading
+import time
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+
+from expandlab.panels.parts import Message, button, explain, shown, table
+from expandlab.timing import Progress, Timings, time_strategies
+
+# Progress is news about five times a second; more would only keep the page busy.
+_NEWS_S = 0.15
+
+
+class RunBox:
+    """The Run and Cancel buttons, the progress line, and the results.
+
+    ask: called when Run is pressed; returns (counts, strategies, device, workgroup size). fail: shows an error.
+    `timings` is the last result, partial ones included.
+    """
+
+    def __init__(self, ask: Callable[[], tuple[np.ndarray, Sequence[str], str, int]], fail: Callable[[str], None]):
+        self._ask, self._fail = ask, fail
+        self._cancel = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._news_at = 0.0
+        self.timings: Timings | None = None
+        self.run = button("Run", "Measure the chosen strategies on the chosen device", self.start, icon="play")
+        self.run.button_style = "primary"
+        self.cancel = button("Cancel", "Stop measuring and keep what is measured", self.stop, disabled=True)
+        self.bar = widgets.IntProgress(min=0, max=1, layout=widgets.Layout(width="180px", margin="0 8px"))
+        self.bar.tooltip = "Progress of the measurement"
+        self.text = Message("status")
+        self.progress = widgets.HBox([self.bar, self.text])
+        self.progress.add_class("xl-progress")
+        # An <img> of our own: ipywidgets' Image has no alternative text.
+        self.image = widgets.HTML()
+        self.table = widgets.HTML()
+        self.results = widgets.VBox([self.image, self.table])
+        self.results.add_class("xl-results")
+        shown(self.progress, False)
+        shown(self.results, False)
+
+    @property
+    def running(self) -> bool:
+        """Whether a measurement is under way."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self) -> None:
+        """Start measuring, unless a measurement is under way."""
+        if self.running:
+            return
+        self._cancel = threading.Event()
+        self.run.disabled, self.cancel.disabled = True, False
+        self.bar.value, self.bar.bar_style = 0, ""
+        self.text.say("starting")
+        shown(self.progress, True)
+        self._thread = threading.Thread(target=self._work, args=(self._cancel,), name="expandlab run", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ask the measurement to end; what it has measured is kept."""
+        self._cancel.set()
+        self.cancel.disabled = True
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for the measurement to end; False after `timeout` seconds."""
+        if self._thread is not None:
+            self._thread.join(timeout)
+        return not self.running
+
+    def _work(self, cancel: threading.Event) -> None:
+        try:
+            counts, names, device, size = self._ask()
+            found = time_strategies(
+                counts, names, device=device, workgroup_size=size, on_progress=self._news, cancel=cancel
+            )
+            self.timings = found
+            self._show(found)
+        except Exception as error:
+            self._fail(explain(error))
+            self.text.say("stopped by an error")
+            self.bar.bar_style = "danger"
+        finally:
+            self.run.disabled, self.cancel.disabled = False, True
+
+    def _news(self, news: Progress) -> None:
+        now = time.monotonic()
+        if now - self._news_at < _NEWS_S:
+            return
+        self._news_at = now
+        self.bar.max, self.bar.value = max(1, news.total), news.done
+        left = f", about {max(1, round(news.seconds_left))} s left" if news.done else ""
+        self.text.say(f"{news.text}{left}")
+
+    def _show(self, found: Timings) -> None:
+        samples = sum(row.samples for row in found.totals)
+        self.bar.max = max(1, found.repeats * max(1, len(found.shader_sha256)))
+        self.bar.value = samples
+        self.bar.bar_style = "warning" if found.cancelled else "success"
+        kept = f"cancelled: {samples} of {self.bar.max} runs kept" if found.cancelled else f"done: {samples} runs"
+        self.text.say(f"{kept}, {found.timer} on {found.device}")
+        if not found.rows:
+            shown(self.results, False)
+            return
+        from expandlab.figures import times
+
+        picture = base64.b64encode(times.picture(found)).decode()
+        alt = escape(times.alt(found), quote=True)
+        self.image.value = f'<img class="xl-times" src="data:image/png;base64,{picture}" alt="{alt}">'
+        self.table.value = timings_table(found)
+        shown(self.results, True)
+
+    def close(self) -> None:
+        """End the measurement."""
+        self._cancel.set()
+
+
+def timings_table(found: Timings) -> str:
+    """The times as an HTML table."""
+    rows: list[list[Any]] = [
+        [row.strategy, row.pass_name, *(round(ms, 4) for ms in (row.median_ms, row.q1_ms, row.q3_ms)), row.samples]
+        for row in (*found.rows, *found.totals)
+    ]
+    note = " (software adapter: the CPU is measured)" if found.software else ""
+    caption = f"{found.device}{note}; {found.timer}; {found.src_count:,} src, {found.total:,} items"
+    return table(("strategy", "pass", "median ms", "lower quartile", "upper quartile", "runs"), rows, caption)

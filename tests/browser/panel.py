@@ -1,0 +1,102 @@
+"""An expansion panel in a notebook's page, as its user handles it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from browser.jupyter import NotebookPage, until
+
+
+class Panel:
+    """The panel that a cell shows. `map` is the element whose data say what is painted."""
+
+    def __init__(self, notebook: NotebookPage, cell_id: str):
+        self.notebook = notebook
+        self.page = notebook.page
+        self.cell_id = cell_id
+        self.root = notebook.cell(cell_id).locator(".jp-Cell-outputWrapper")
+        self.map = self.root.locator(".xl-map")
+
+    # --- what it shows ----------------------------------------------------------------------------------------
+
+    def data(self, name: str) -> str | None:
+        """One of the data attributes of the picture."""
+        return self.map.get_attribute(f"data-{name}")
+
+    def painted(self) -> int:
+        """Number of the last frame painted; 0 before the first."""
+        return int(self.data("painted") or 0)
+
+    def wait_for(self, **data: object) -> None:
+        """Until the picture's data have these values."""
+        wanted = {name.replace("_", "-"): str(value) for name, value in data.items()}
+        until(f"{self.cell_id} to show {wanted}", lambda: all(self.data(n) == value for n, value in wanted.items()))
+
+    def repaints(self, act: Callable[[], Any]) -> None:
+        """Until a new frame is painted after `act`."""
+        before = self.painted()
+        act()
+        until(f"{self.cell_id} to be painted again", lambda: self.painted() > before)
+
+    def error(self) -> str:
+        """The text of the error line."""
+        return " ".join(self.root.locator(".xl-error").all_text_contents()).strip()
+
+    def says(self, text: str) -> str:
+        """A status line that holds `text`, as soon as there is one; an error that comes instead fails the test."""
+
+        def found() -> str | None:
+            assert not self.error(), self.error()
+            lines = self.root.locator(".xl-remark").all_text_contents()
+            return next((line for line in lines if text in line), None)
+
+        return until(f"{self.cell_id} to say {text!r}", found)
+
+    # --- its controls -----------------------------------------------------------------------------------------
+
+    def controls(self, kind: str) -> dict[str, Any]:
+        """The visible and enabled controls of a kind (an ipywidgets class), by label."""
+        found = {}
+        for control in self.root.locator(f".{kind}").all():
+            label = control.locator(".widget-label").first
+            if control.is_visible() and label.count():
+                found[(label.text_content() or "").strip()] = control
+        return found
+
+    def slider(self, label: str) -> Any:
+        """The handle of a slider: what takes the focus, the keys and the mouse."""
+        return self.controls("widget-slider")[label].locator(".noUi-handle")
+
+    def choose(self, label: str, option: str) -> None:
+        """Choose an option of a dropdown by its text."""
+        self.controls("widget-dropdown")[label].locator("select").select_option(label=option)
+
+    def options(self, label: str) -> list[str]:
+        """The texts of a dropdown's options."""
+        return self.controls("widget-dropdown")[label].locator("option").all_text_contents()
+
+    def press(self, name: str) -> None:
+        """Press a button."""
+        self.root.get_by_role("button", name=name, exact=True).click()
+
+    # --- settings ---------------------------------------------------------------------------------------------
+
+    def copied(self) -> dict[str, Any]:
+        """The settings as Copy settings gives them."""
+        text = self.root.locator("textarea")
+        text.fill("")
+        self.press("Copy settings")
+        return json.loads(until("the copied settings", lambda: text.input_value()))
+
+    def load(self, settings: dict[str, Any] | str) -> None:
+        """Type settings and press Load settings."""
+        text = settings if isinstance(settings, str) else json.dumps(settings)
+        self.root.locator("textarea").fill(text)
+        self.press("Load settings")
+
+    def reset(self) -> None:
+        """Back to the settings that the panel was opened with, painted."""
+        self.repaints(lambda: self.press("Reset"))
+        until("the error line to empty", lambda: not self.error())

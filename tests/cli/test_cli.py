@@ -1,0 +1,102 @@
+"""The command line: output as text and as JSON, and exit codes."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from definition import assert_expands
+from typer.testing import CliRunner
+
+import expandlab as xl
+from expandlab.cli import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(item) for item in arguments])
+
+
+def run_json(*arguments):
+    done = run(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.mark.gpu
+def test_expand_prints_every_pass(gpu):
+    done = run("expand", "--kind", "zipf", "--items", 4096, "--strategy", "po2_merged", "--device", gpu.info.index)
+    assert done.exit_code == 0
+    for name in ("reset", "place", "setup", "unpack", "software adapter", "po2_merged"):
+        assert name in done.stdout
+
+
+def test_expand_prints_json(tmp_path):
+    given = tmp_path / "counts.csv"
+    given.write_text("n\n3\n1\n2\n")
+    out = tmp_path / "deep" / "map.npy"
+    told = run_json("expand", "--counts", given, "--strategy", "append", "--device", "reference", "-o", out)
+    assert (told["src_count"], told["total"]) == (3, 6)
+    assert [item["name"] for item in told["report"]["passes"]] == ["reset", "append", "setup", "consume"]
+    table = np.load(out)
+    assert_expands([3, 1, 2], table[:, 0], table[:, 1])
+
+
+def test_expand_writes_csv(tmp_path):
+    out = tmp_path / "map.csv"
+    assert (
+        run("expand", "--kind", "constant", "--items", 2, "--mean", 2, "--device", "reference", "-o", out).exit_code
+        == 0
+    )
+    assert out.read_text().splitlines() == ["src,local", "0,0", "0,1", "1,0", "1,1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (("expand",), 2, "either --counts FILE or --kind NAME"),
+        (("expand", "--kind", "zipf", "--counts", "x.csv"), 2, "either"),
+        (("expand", "--kind", "zipf", "--items", "-1"), 2, "--items"),
+        (("nonsense",), 2, "nonsense"),
+        (("expand", "--kind", "normal"), 1, "kind='normal'"),
+        (("expand", "--counts", "nowhere.csv"), 1, "no such file"),
+        (("expand", "--kind", "constant", "--device", "no such card"), 1, "no such card"),
+        (("expand", "--kind", "constant", "--capacity", "5", "--device", "reference"), 1, "capacity="),
+        (("expand", "--kind", "constant", "--device", "reference", "-o", "map.txt"), 1, ".npy"),
+        (("expand", "--kind", "constant", "--device", "reference", "--strategy", "best"), 1, "strategy='best'"),
+        (("figure", "nowhere.json", "-o", "a.png"), 1, "nowhere.json"),
+    ],
+)
+def test_a_problem_is_explained_and_has_its_exit_code(arguments, code, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
+    assert done.exit_code == code
+    assert text in done.output and "Traceback" not in done.output
+
+
+def test_doctor_tells_of_every_device_and_of_the_browser():
+    told = run_json("doctor")
+    assert [item["info"]["name"] for item in told["devices"]] == [item.name for item in xl.devices()]
+    assert all(item["works"] for item in told["devices"])
+    assert "browser" in told and told["packages"]["wgpu"].startswith("0.32")
+    text = run("doctor").stdout
+    assert "reference" in text and "Vulkan loader" in text
+
+
+def test_doctor_says_what_to_install_when_there_is_no_driver(monkeypatch):
+    from expandlab import doctor
+
+    monkeypatch.setattr(doctor, "devices", lambda: xl.devices()[-1:])
+    monkeypatch.setattr(doctor, "open_device", lambda index: xl.device("reference"))
+    monkeypatch.setattr(doctor, "_browser", lambda: None)
+    monkeypatch.setenv("EXPANDLAB_DEVICE", "no such card")
+    advice = " ".join(doctor.examine().advice)
+    assert "Vulkan driver" in advice and "Chromium" in advice and "no such card" in advice
+
+
+def test_bench_times_every_pass_and_says_with_what():
+    told = run_json("bench", "--kind", "constant", "--items", 50, "--repeats", 2, "--device", "reference")
+    assert told["timer"] == "wall clock" and told["software"]
+    assert {row["strategy"] for row in told["totals"]} == set(xl.strategies())
+    assert all(row["samples"] == 2 for row in told["totals"])
+    assert "wall clock" in run("bench", "--items", 50, "--repeats", 1, "--device", "reference").stdout
