@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from expandlab import counts
+    from expandlab import counts, panels
     from expandlab.errors import (
         CapacityError,
         CountsError,
@@ -51,7 +51,7 @@ _HOME = {
 }
 _WHERE = {name: (module, name) for module, names in _HOME.items() for name in names.split()}
 _WHERE["device"] = ("expandlab.gpu", "open_device")
-_MODULES = ("counts",)
+_MODULES = ("counts", "panels")
 
 __all__ = [
     "Access",
@@ -81,6 +81,7 @@ __all__ = [
     "device",
     "devices",
     "expand",
+    "panels",
     "record_map",
     "strategies",
     "thread_map",

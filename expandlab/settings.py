@@ -62,6 +62,8 @@ class ExpansionSettings(Result):
             complaint = check(getattr(self, name))
             if complaint:
                 raise SettingsError(f"{name}={getattr(self, name)!r}: {complaint}", name=name)
+        if self.items is None and self.source not in ("standard_library", "file"):
+            raise SettingsError("items=None: give the number of src when source is a distribution", name="items")
         if self.source == "file" and not self.file:
             raise SettingsError("file=None: give the path of the counts when source is 'file'", name="file")
 

@@ -19,7 +19,9 @@ ALLOWED = {
     "matplotlib": ("figures/",),
 }
 # A part may import only from parts that stand before it.
-ORDER = ("errors", "results", "counts", "wgsl", "gpu", "graph", "expansion", "timing", "settings", "origin", "figures", "export")
+ORDER = (
+    "errors", "results", "counts", "wgsl", "gpu", "graph", "expansion", "timing", "settings", "origin", "figures", "export",
+)  # fmt: skip
 
 
 def imports(path):

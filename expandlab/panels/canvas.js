@@ -149,7 +149,7 @@ class ThreadMapView {
     const across = Math.min(...shown.map((column) => width(column.threads.frame)));
     this.grids = commonGrid(frame.maps, across, dpr);
     this.layouts = frame.maps.map((map) => memoryRows(map, dpr));
-    const [left, right] = [88 * dpr, 140 * dpr];
+    const [left, right] = [88 * dpr, 152 * dpr];
     const scale = memoryScale(this.layouts, across - left - right);
     shown.forEach((column, index) => {
       column.memory.resize(across, this.layouts[index].height, dpr, { left, right: across - left - right + 2 * dpr, scale });

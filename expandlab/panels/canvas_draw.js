@@ -229,7 +229,7 @@ function writeLocals(context, map, grid, size, threads, ground) {
 function veil(context, theme, size) {
   context.clearRect(0, 0, size.width, size.height);
   context.fillStyle = css(theme.ground);
-  context.globalAlpha = 0.76;
+  context.globalAlpha = 0.72;
   context.fillRect(size.left || 0, 0, size.right || size.width, size.height);
   context.globalAlpha = 1;
 }

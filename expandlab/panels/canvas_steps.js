@@ -50,20 +50,12 @@ function drawShares(context, map, step, theme, size) {
   context.textAlign = "left";
   let pass = null;
   let turn = 0;
-  let clear = 0; // where the next pass's name may start
+  namePasses(context, map, pitch, theme, size);
   map.steps.forEach((item, index) => {
     const x = index * pitch;
     if (item.pass !== pass) {
       pass = item.pass;
       turn++;
-      context.fillStyle = css(theme.soft);
-      const wide = context.measureText(pass).width;
-      // A name that would run out of the chart ends with it.
-      const start = Math.min(x, size.width - wide);
-      if (start >= clear) {
-        context.fillText(pass, start, size.height);
-        clear = start + wide + 6 * size.dpr;
-      }
       context.fillStyle = css(theme.line);
       context.fillRect(Math.round(x), 0, size.dpr, base);
     }
@@ -78,6 +70,25 @@ function drawShares(context, map, step, theme, size) {
     context.strokeStyle = css(theme.text);
     context.lineWidth = size.dpr;
     context.strokeRect(step * pitch + size.dpr / 2, size.dpr / 2, Math.max(2, pitch - size.dpr), base - size.dpr);
+  }
+}
+
+// The last pass is the one that matters most: its name is placed first, and the others where they fit before it.
+function namePasses(context, map, pitch, theme, size) {
+  const { steps } = map;
+  const starts = steps.map((item, index) => index).filter((index) => !index || steps[index].pass !== steps[index - 1].pass);
+  const gap = 6 * size.dpr;
+  const wide = (index) => context.measureText(steps[index].pass).width;
+  const last = starts.pop();
+  const end = Math.min(last * pitch, size.width - wide(last));
+  context.fillStyle = css(theme.soft);
+  context.fillText(steps[last].pass, end, size.height);
+  let clear = 0;
+  for (const index of starts) {
+    const x = index * pitch;
+    if (x < clear || x + wide(index) + gap > end) continue;
+    context.fillText(steps[index].pass, x, size.height);
+    clear = x + wide(index) + gap;
   }
 }
 

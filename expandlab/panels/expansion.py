@@ -46,6 +46,7 @@ class ExpansionPanel(widgets.VBox):
         self.picture: Picture | None = None
         found = _device_tokens()
         self.canvas = ThreadMapCanvas()
+        self._navigate(self._settings)
         self.controls = Controls(self._settings, found, self._changed)
         self.alert = Message("alert")
         self.remark = Message("status")

@@ -18,6 +18,8 @@ class Panel:
         self.cell_id = cell_id
         self.root = notebook.cell(cell_id).locator(".jp-Cell-outputWrapper")
         self.map = self.root.locator(".xl-map")
+        # JupyterLab lays a cell out only when it comes into view, and a picture without a width is not painted.
+        self.root.scroll_into_view_if_needed()
 
     # --- what it shows ----------------------------------------------------------------------------------------
 

@@ -52,7 +52,8 @@ def panel(start):
 
 
 def panels_of(notebook):
-    return [Panel(notebook, cell) for cell in PANELS[Path(notebook.notebook).name]]
+    for cell in PANELS[Path(notebook.notebook).name]:
+        yield Panel(notebook, cell)
 
 
 def settings_of(panel):
