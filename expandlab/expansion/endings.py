@@ -9,7 +9,9 @@ import numpy as np
 from expandlab.expansion.strategy import Ending
 
 # Words of `Row` in shaders/lib/emit_record.wgsl.
-RECORD_COLUMNS = ("src", "local", "dst", "entry", "bucket", "subgroup", "lane", "launched")
+RECORD_COLUMNS = (
+    "src", "local", "dst", "entry", "bucket", "subgroup", "lane", "workgroup", "thread", "step", "dispatch", "begun",
+)  # fmt: skip
 
 
 def store(max_dst: int) -> Ending:
@@ -23,10 +25,13 @@ def _store(b: Any, src: np.ndarray, local: np.ndarray, dst: np.ndarray) -> None:
     b.out_local[dst] = local
 
 
-def record(threads: int, subgroups: bool) -> Ending:
-    """One row for every thread launched. `subgroups`: whether the device can tell a thread its subgroup."""
+def record(rows: int, subgroups: bool) -> Ending:
+    """One row for every thread launched, or for every step of one.
+
+    `subgroups`: whether the device can tell a thread its place in the subgroup.
+    """
     slots = {
         "emit": "lib/emit_record.wgsl",
         "invocation": "lib/invocation_subgroup.wgsl" if subgroups else "lib/invocation_plain.wgsl",
     }
-    return Ending(slots, {"rows": 4 * len(RECORD_COLUMNS) * threads}, None)
+    return Ending(slots, {"rows": 4 * len(RECORD_COLUMNS) * rows, "rows_used": 4}, None)

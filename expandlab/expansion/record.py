@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from expandlab import counts as _counts
-from expandlab.errors import UnsupportedError
+from expandlab.errors import DeviceError, UnsupportedError
 from expandlab.expansion.arguments import pick_strategy, power_of_two
 from expandlab.expansion.endings import RECORD_COLUMNS, record
 from expandlab.expansion.run import build, check_total, run_passes
@@ -50,22 +50,23 @@ def record_map(
     for name in chosen.memory_buffers:
         built.graph.output(name)
     ran = run_passes(built, values, total, dev)
-    rows = ran.arrays["rows"].reshape(-1, len(RECORD_COLUMNS)).view(np.int32)
-    launched = int(np.prod(ran.passes[-1].workgroups, dtype=np.int64)) * workgroup_size
-    return _as_map(rows[:launched], model, chosen.memory(ran.arrays, values, sizes), dev)
+    used = int(ran.arrays["rows_used"][0])
+    # The buffer holds whole elements, and at least one.
+    words = ran.arrays["rows"][: len(model) * len(RECORD_COLUMNS)]
+    rows = words.reshape(-1, len(RECORD_COLUMNS)).view(np.int32)
+    if used != len(model):
+        raise DeviceError(f"{dev.info.name}: {used:,} threads began, and the model of {chosen.name} has {len(model):,}")
+    return _as_map(rows, model, chosen.memory(ran.arrays, values, sizes), dev)
 
 
 def _as_map(rows: np.ndarray, model: ThreadMap, memory: Any, dev: Device) -> ThreadMap:
-    columns = {name: rows[:, index].copy() for index, name in enumerate(RECORD_COLUMNS)}
-    if not columns.pop("launched").all():
-        raise UnsupportedError(f"{dev.info.name}: some threads of the dispatch left no record")
-    index = np.arange(len(rows), dtype=np.int32)
+    columns = {name: rows[:, index] for index, name in enumerate(RECORD_COLUMNS)}
+    order = np.lexsort([columns[name] for name in ("thread", "step", "workgroup", "dispatch")])
+    columns = {name: column[order] for name, column in columns.items() if name not in ("thread", "step", "begun")}
     return ThreadMap(
         strategy=model.strategy,
         workgroup_size=model.workgroup_size,
         subgroup_size=model.subgroup_size,
-        dispatch=np.zeros(len(rows), np.int32),
-        workgroup=index // model.workgroup_size,
         steps=model.steps,
         memory=memory,
         recorded=dev.info.label,

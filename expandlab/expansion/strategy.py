@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 # Words of `State` in shaders/lib/state.wgsl.
 TOTAL, FAILURE, REQUIRED, MAX_N = range(4)
 STATE_WORDS = 4
-# A binding must hold one element of its array; the largest that our shaders declare has eight words.
-_LARGEST_ELEMENT = 32
+# A binding must hold one element of its array; the largest that our shaders declare has twelve words.
+_LARGEST_ELEMENT = 48
 FAILED_CAPACITY, FAILED_OVERFLOW, FAILED_THREADS, FAILED_LOOP = 1, 2, 4, 8
 
 
@@ -105,6 +105,7 @@ class Passes:
         self._ending = ending
         self.graph.buffer("params", 16, imported=True)
         self.graph.buffer("counts", 4 * sizes.max_src, imported=True)
+        self._expansions = 0
         self.words("state", STATE_WORDS)
         self.words("indirect", 3)
 
@@ -121,7 +122,7 @@ class Passes:
         self,
         name: str,
         *,
-        threads: int | None,
+        threads: int | str | tuple[str, int],
         useful: Callable[[int, int], int],
         twin: Callable[[Any], None],
         file: str | None = None,
@@ -132,7 +133,7 @@ class Passes:
         """Add a pass.
 
         name: the pass, its entry point, and its file in the strategy's folder unless `file` says otherwise.
-        threads: how many to launch; None for as many as the `indirect` buffer says.
+        threads: how many to launch, or the buffer that says so: its name, or (name, offset in bytes).
         useful: (P1, P2) -> how many of the threads have something to do, for the report.
         overwrites: resources whose earlier contents do not matter to the pass.
         rename: {variable: resource} where the names differ.
@@ -149,27 +150,45 @@ class Passes:
                 entry="reset",
             )  # fmt: skip
 
-    def expand(self, name: str, *, twin: Callable[[Any], tuple[np.ndarray, np.ndarray, np.ndarray]]) -> None:
-        """Add pass 2, which ends as the caller of the expansion wants. `twin` returns (src, local, dst)."""
-        for buffer, size in self._ending.buffers.items():
-            self.graph.buffer(buffer, max(_LARGEST_ELEMENT, size))
+    def expand(
+        self,
+        name: str,
+        *,
+        twin: Callable[[Any], tuple[np.ndarray, np.ndarray, np.ndarray]],
+        file: str | None = None,
+        entry: str | None = None,
+        indirect: str | tuple[str, int] = "indirect",
+        useful: Callable[[int, int], int] = lambda p1, p2: p2,
+        constants: Mapping[str, int] | None = None,
+    ) -> None:
+        """Add a pass that expands, and so ends as the caller of the expansion wants; one dispatch of pass 2.
+
+        twin: returns (src, local, dst). file, entry: where the names differ from the pass's. indirect: the buffer of
+        the dispatch's arguments, or (buffer, offset in bytes). useful, constants: as of `add`.
+        """
+        first = self._expansions == 0
+        if first:
+            for buffer, size in self._ending.buffers.items():
+                self.graph.buffer(buffer, max(_LARGEST_ELEMENT, size))
+                self.graph.output(buffer)
         ending = self._ending.twin
 
         def whole(b: Any) -> None:
             ending(b, *twin(b))
 
+        # Later dispatches of pass 2 add to what the first one wrote.
         self._add(
-            name, f"{self._folder}/{name}.wgsl", None, lambda p1, p2: p2, whole if ending else None,
-            tuple(self._ending.buffers), None, None, self._ending.slots,
+            name, file or f"{self._folder}/{name}.wgsl", indirect, useful, whole if ending else None,
+            tuple(self._ending.buffers) if first else (), None, {"DISPATCH": self._expansions, **(constants or {})},
+            self._ending.slots, entry=entry,
         )  # fmt: skip
-        for buffer in self._ending.buffers:
-            self.graph.output(buffer)
+        self._expansions += 1
 
     def _add(
         self,
         name: str,
         file: str,
-        threads: int | None,
+        threads: int | str | tuple[str, int],
         useful: Callable[[int, int], int],
         twin: Callable[[Any], None] | None,
         overwrites: tuple[str, ...],
@@ -189,11 +208,12 @@ class Passes:
             else:
                 usage = "uniform" if binding.address == "uniform" else "storage"
                 accesses.append(Access(resource, "read", usage=usage))
-        workgroups: Any = "indirect"
-        if threads is None:
-            accesses.append(Access("indirect", "read", usage="indirect"))
-        else:
+        workgroups: Any = threads
+        if isinstance(threads, int):
             workgroups = fold_threads(threads, size)
+        else:
+            buffer = threads if isinstance(threads, str) else threads[0]
+            accesses.append(Access(buffer, "read", usage="indirect"))
         kernel = Kernel(source, entry or name, bindings, workgroups, _sized(twin, size))
         self.graph.add_pass(name, accesses, kernel=kernel)
         self.useful[name] = useful

@@ -197,24 +197,39 @@ class MapBuilder:
 
     def build(self, lanes: Lanes, threads: np.ndarray, memory: Iterable[Memory], **columns: np.ndarray) -> ThreadMap:
         """The map of one dispatch: `columns` hold the values of the active `threads`, all others are idle."""
-        rows = {}
-        for name in ("src", "local", "bucket", "dst", "entry"):
-            rows[name] = np.full(lanes.launched, -1, np.int32)
-            if name in columns:
-                rows[name][threads] = columns[name]
         index = np.arange(lanes.launched, dtype=np.int32)
-        within = index % lanes.workgroup_size
+        rows = {}
+        for name, values in columns.items():
+            rows[name] = np.full(lanes.launched, -1, np.int32)
+            rows[name][threads] = values
+        size = lanes.workgroup_size
+        return self.build_rows(memory, workgroup=index // size, thread=index % size, **rows)
+
+    def build_rows(
+        self,
+        memory: Iterable[Memory],
+        *,
+        workgroup: np.ndarray,
+        thread: np.ndarray,
+        dispatch: np.ndarray | int = 0,
+        **columns: np.ndarray,
+    ) -> ThreadMap:
+        """The map of rows given one by one: of several dispatches, or of threads that take several steps.
+
+        Rows stand in the order dispatch, workgroup, step, `thread` (the index in the workgroup). `columns` are any of
+        src, local, bucket, dst, entry; -1 = idle or none, as for those left out.
+        """
+        rows = {"workgroup": workgroup, "dispatch": np.broadcast_to(dispatch, workgroup.shape)}
+        rows |= {"subgroup": thread // self.subgroup_size, "lane": thread % self.subgroup_size}
+        for name in ("src", "local", "bucket", "dst", "entry"):
+            rows[name] = columns.get(name, np.full(len(workgroup), -1))
         return ThreadMap(
             strategy=self.strategy,
-            workgroup_size=lanes.workgroup_size,
-            subgroup_size=lanes.subgroup_size,
-            dispatch=np.zeros(lanes.launched, np.int32),
-            workgroup=index // lanes.workgroup_size,
-            subgroup=within // lanes.subgroup_size,
-            lane=within % lanes.subgroup_size,
+            workgroup_size=self.workgroup_size,
+            subgroup_size=self.subgroup_size,
             steps=self.steps,
             memory=tuple(memory),
-            **rows,
+            **{name: np.ascontiguousarray(values, np.int32) for name, values in rows.items()},
         )
 
 

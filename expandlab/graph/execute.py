@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from expandlab.graph.plan import PassRun, Plan, PlanRun, check_limits, input_words
+from expandlab.graph.plan import PassRun, Plan, PlanRun, arguments_at, check_limits, input_words
 
 if TYPE_CHECKING:
     from expandlab.gpu import Device
@@ -59,10 +59,10 @@ class Program:
 
     def record(self, encoder: Any, *, timed: bool = False) -> None:
         """Record every pass into `encoder`, in the plan's order."""
-        for index, name in enumerate(self.plan.order):
-            kernel = self.plan.graph.passes[name].kernel
-            pipeline, groups = self._bindings[name]
-            options: dict[str, Any] = {"label": name}
+        for index, item in enumerate(self.plan.order):
+            kernel = self.plan.graph.passes[item].kernel
+            pipeline, groups = self._bindings[item]
+            options: dict[str, Any] = {"label": item}
             if timed and self._query_set is not None:
                 options["timestamp_writes"] = {
                     "query_set": self._query_set,
@@ -73,8 +73,9 @@ class Program:
             work.set_pipeline(pipeline)
             for number, group in groups.items():
                 work.set_bind_group(number, group)
-            if isinstance(kernel.workgroups, str):
-                work.dispatch_workgroups_indirect(self._buffers[kernel.workgroups], 0)
+            if kernel.indirect is not None:
+                name, offset = kernel.indirect
+                work.dispatch_workgroups_indirect(self._buffers[name], offset)
             elif all(kernel.workgroups):
                 # A direct dispatch of zero groups is legal, and has frozen a driver (gfx-rs/wgpu#6467).
                 work.dispatch_workgroups(*kernel.workgroups)
@@ -158,11 +159,11 @@ class Program:
 
     def _indirect(self) -> list[str]:
         kernels = [item.kernel for item in self.plan.graph.passes.values()]
-        return [kernel.workgroups for kernel in kernels if isinstance(kernel.workgroups, str)]
+        return [kernel.indirect[0] for kernel in kernels if kernel.indirect is not None]
 
     def _workgroups(self, name: str, arrays: Mapping[str, np.ndarray]) -> tuple[int, int, int]:
-        groups = self.plan.graph.passes[name].kernel.workgroups
-        return tuple(int(n) for n in arrays[groups][:3]) if isinstance(groups, str) else groups
+        kernel = self.plan.graph.passes[name].kernel
+        return kernel.workgroups if kernel.indirect is None else arguments_at(arrays, *kernel.indirect)
 
     def _copy_out(self, encoder: Any, buffer: Any) -> Any:
         staging = self.device.buffer(buffer.size, "MAP_READ|COPY_DST", "read back")

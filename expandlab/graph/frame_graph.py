@@ -55,7 +55,8 @@ class Kernel:
     wgsl: the shader's text, or a `Source` of `expandlab.wgsl`.
     entry: its entry point.
     bindings: {variable of the shader: resource}, or the resources in order of group and binding number.
-    workgroups: (x, y, z), or the name of the buffer that holds the three u32 of an indirect dispatch.
+    workgroups: (x, y, z), or the buffer that holds the three u32 of an indirect dispatch: its name, or (name, offset
+        in bytes).
     twin: the same work in NumPy for the reference device: a function of a namespace with one uint32 array for each
         variable, by its name. None = the pass cannot run there.
     """
@@ -63,13 +64,20 @@ class Kernel:
     wgsl: str | _wgsl.Source
     entry: str
     bindings: Mapping[str, str] | Sequence[str]
-    workgroups: tuple[int, int, int] | str
+    workgroups: tuple[int, int, int] | str | tuple[str, int]
     twin: Callable[[Any], None] | None = field(default=None, compare=False)
 
     @property
     def source(self) -> _wgsl.Source:
         """The shader as a `Source`."""
         return _wgsl.from_text(self.wgsl) if isinstance(self.wgsl, str) else self.wgsl
+
+    @property
+    def indirect(self) -> tuple[str, int] | None:
+        """Buffer and offset of an indirect dispatch's arguments, or None for a direct one."""
+        if isinstance(self.workgroups, str):
+            return self.workgroups, 0
+        return self.workgroups if len(self.workgroups) == 2 else None
 
     def resources(self) -> dict[str, str]:
         """{variable: resource} for every buffer that the shader declares. Raises GraphError where they disagree."""
@@ -204,13 +212,16 @@ class FrameGraph:
                     f"pass {owner!r}: its kernel {what} {resource!r} (variable {variable}), "
                     "but its accesses do not say so; add the access"
                 )
-        if isinstance(kernel.workgroups, str):
-            self._known(kernel.workgroups, f"workgroups of pass {owner!r}")
-            if kernel.workgroups not in {access.resource for access in accesses if access.usage == "indirect"}:
+        if kernel.indirect is not None:
+            name, offset = kernel.indirect
+            self._known(name, f"workgroups of pass {owner!r}")
+            if name not in {access.resource for access in accesses if access.usage == "indirect"}:
                 raise GraphError(
-                    f"pass {owner!r}: workgroups={kernel.workgroups!r} is an indirect buffer; "
+                    f"pass {owner!r}: workgroups={name!r} is an indirect buffer; "
                     "add a read access with usage='indirect'"
                 )
+            if offset % 4 or not 0 <= offset <= self.resources[name].size - 12:
+                raise GraphError(f"pass {owner!r}: workgroups={kernel.workgroups!r}: no three u32 lie at that offset")
 
     def _check_initialised(self) -> None:
         """Every byte that a pass reads was written before, or came from outside."""

@@ -149,7 +149,7 @@ class ThreadMapView {
     const across = Math.min(...shown.map((column) => width(column.threads.frame)));
     this.grids = commonGrid(frame.maps, across, dpr);
     this.layouts = frame.maps.map((map) => memoryRows(map, dpr));
-    const [left, right] = [88 * dpr, 152 * dpr];
+    const [left, right] = [104 * dpr, 152 * dpr];
     const scale = memoryScale(this.layouts, across - left - right);
     shown.forEach((column, index) => {
       column.memory.resize(across, this.layouts[index].height, dpr, { left, right: across - left - right + 2 * dpr, scale });
@@ -170,6 +170,7 @@ class ThreadMapView {
     const used = map.src.reduce((sum, src) => sum + (src >= 0), 0);
     const share = map.threads ? used / map.threads : 1;
     column.head.replaceChildren(make("b", "", map.title), make("code", "", map.strategy), make("span", "", where));
+    column.head.title = `${map.title}, ${where}`;
     const sizes = map.memory.reduce((sum, m) => [sum[0] + m.used_bytes, sum[1] + m.capacity_bytes], [0, 0]);
     const { rest } = this.layouts[index];
     const range = rest.rows > 1 ? `${rest.first} to ${rest.last}` : rest.first;
@@ -177,6 +178,7 @@ class ThreadMapView {
       ? `${map.memory.map((m) => m.title).join(", ")} · ${bytesText(sizes[0])} written, ${bytesText(sizes[1] - sizes[0])} free` +
         (rest.rows ? ` · ${range} empty (${bytesText(rest.bytes)})` : "")
       : "nothing between the passes";
+    column.memory.title.title = column.memory.facts.textContent;
     column.threads.facts.textContent =
       `${plural(map.threads, "thread")} · ${(map.threads - used).toLocaleString("en")} idle · utilisation ${percent(share)}`;
   }

@@ -142,7 +142,7 @@ function drawMemoryText(context, frame, layout, theme, size) {
     context.font = `${small}px ${theme.font}`;
     context.fillStyle = css(theme.soft);
     context.textAlign = "right";
-    context.fillText(row.label, size.left - 8 * size.dpr, middle);
+    context.fillText(row.label, size.left - 8 * size.dpr, middle, size.left - 10 * size.dpr);
     const told = `${row.used.toLocaleString("en")} of ${row.capacity.toLocaleString("en")}`;
     context.fillText(told, size.width - 62 * size.dpr, middle);
     context.fillText(bytesText(row.capacity * row.entry_bytes), size.width - 2 * size.dpr, middle);

@@ -24,6 +24,7 @@ from expandlab.settings import ExpansionSettings, SettingsError
 
 # Steps in the data table; an export has them all.
 _LISTED = 60
+NO_FILE = "Give the path of a .npy, .csv, .json or .parquet file with one N a row in the box named file."
 NO_GPU = (
     "No GPU or software adapter was found: maps come from the model and Run times the NumPy reference; "
     "only recording needs an adapter (panels.machine() says what to install)."
@@ -118,7 +119,7 @@ class ExpansionPanel(widgets.VBox):
             try:
                 self._settings = now.replace(**self.controls.fields())
             except SettingsError as error:
-                self.alert.say(explain(error))
+                self.alert.say(NO_FILE if error.name == "file" else explain(error))
                 return
         self._latest.ask()
 

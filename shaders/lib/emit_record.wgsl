@@ -1,4 +1,5 @@
-// The end of pass 2 that writes down which thread worked on what. One row of two vec4 for every thread launched.
+// The end of pass 2 that writes down which thread worked on what: one row for every thread launched, or for every
+// step of a thread that handles several items. Rows come in the order in which threads begin them; the host sorts.
 //#include <invocation>
 struct Row {
     src: u32,
@@ -8,24 +9,35 @@ struct Row {
     bucket: u32,
     subgroup: u32,
     lane: u32,
-    launched: u32,
+    workgroup: u32,
+    thread: u32,    // index in the workgroup
+    step: u32,
+    dispatch: u32,
+    begun: u32,
 }
 @group(1) @binding(0) var<storage, read_write> rows: array<Row>;
+@group(1) @binding(1) var<storage, read_write> rows_used: atomic<u32>;
 const NONE: u32 = 0xFFFFFFFFu;
 
+var<private> my_row: u32;
+var<private> my_step: u32;
+
 fn begin(inv: Invocation, bucket: u32) {
-    let row = group_index(inv) * WG + inv.local;
-    if (row < arrayLength(&rows)) {
-        rows[row] = Row(NONE, NONE, NONE, NONE, bucket, subgroup_of(inv), lane_of(inv), 1u);
+    my_row = atomicAdd(&rows_used, 1u);
+    if (my_row < arrayLength(&rows)) {
+        let workgroup = inv.group.y * inv.groups.x + inv.group.x;
+        rows[my_row] = Row(
+            NONE, NONE, NONE, NONE, bucket, subgroup_of(inv), lane_of(inv), workgroup, inv.local, my_step, DISPATCH, 1u
+        );
     }
+    my_step += 1u;
 }
 
 fn emit(inv: Invocation, src: u32, local: u32, dst: u32, entry: u32) {
-    let row = group_index(inv) * WG + inv.local;
-    if (row < arrayLength(&rows)) {
-        rows[row].src = src;
-        rows[row].local = local;
-        rows[row].dst = dst;
-        rows[row].entry = entry;
+    if (my_row < arrayLength(&rows)) {
+        rows[my_row].src = src;
+        rows[my_row].local = local;
+        rows[my_row].dst = dst;
+        rows[my_row].entry = entry;
     }
 }
