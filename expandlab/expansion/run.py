@@ -159,7 +159,7 @@ def expand(
         src=ran.arrays["out_src"][:total],
         local=ran.arrays["out_local"][:total],
         total=total,
-        report=report_of(built, ran, chosen, sizes, dev, len(values), total),
+        report=report_of(built, ran, chosen, sizes, dev, values, total),
         graph=built.graph,
     )
 
@@ -239,13 +239,13 @@ def check_state(state: np.ndarray, capacity: int, built: Passes, dev: Device) ->
 
 
 def report_of(
-    built: Passes, ran: PlanRun, strategy: Strategy, sizes: Sizes, dev: Device, src_count: int, total: int
+    built: Passes, ran: PlanRun, strategy: Strategy, sizes: Sizes, dev: Device, values: np.ndarray, total: int
 ) -> Report:
     """The report of a run."""
     passes = []
     for item in ran.passes:
         threads = int(np.prod(item.workgroups, dtype=np.int64)) * _threads_per_group(built, item.name)
-        useful = min(built.useful[item.name](src_count, total), threads)
+        useful = min(built.useful[item.name](values, total), threads)
         passes.append(PassReport(item.name, item.workgroups, threads, threads - useful, item.gpu_ms))
     timed = dev.timestamp_period_ns is not None
     return Report(

@@ -99,7 +99,8 @@ class Passes:
     def __init__(self, strategy: Strategy, sizes: Sizes, ending: Ending):
         self.graph = FrameGraph()
         self.sizes = sizes
-        self.useful: dict[str, Callable[[int, int], int]] = {}
+        # (counts, P2) -> threads of the pass that have something to do.
+        self.useful: dict[str, Callable[[np.ndarray, int], int]] = {}
         self.imported: dict[str, np.ndarray] = {}
         self._folder = f"expansion/{strategy.name}"
         self._ending = ending
@@ -159,12 +160,14 @@ class Passes:
         entry: str | None = None,
         indirect: str | tuple[str, int] = "indirect",
         useful: Callable[[int, int], int] = lambda p1, p2: p2,
+        useful_of: Callable[[np.ndarray], int] | None = None,
         constants: Mapping[str, int] | None = None,
     ) -> None:
         """Add a pass that expands, and so ends as the caller of the expansion wants; one dispatch of pass 2.
 
         twin: returns (src, local, dst). file, entry: where the names differ from the pass's. indirect: the buffer of
-        the dispatch's arguments, or (buffer, offset in bytes). useful, constants: as of `add`.
+        the dispatch's arguments, or (buffer, offset in bytes). useful, constants: as of `add`; useful_of: the same from
+        the counts, where P1 and P2 do not tell.
         """
         first = self._expansions == 0
         if first:
@@ -182,6 +185,8 @@ class Passes:
             tuple(self._ending.buffers) if first else (), None, {"DISPATCH": self._expansions, **(constants or {})},
             self._ending.slots, entry=entry,
         )  # fmt: skip
+        if useful_of is not None:
+            self.useful[name] = lambda counts, p2: useful_of(counts)
         self._expansions += 1
 
     def _add(
@@ -216,7 +221,7 @@ class Passes:
             accesses.append(Access(buffer, "read", usage="indirect"))
         kernel = Kernel(source, entry or name, bindings, workgroups, _sized(twin, size))
         self.graph.add_pass(name, accesses, kernel=kernel)
-        self.useful[name] = useful
+        self.useful[name] = lambda counts, p2: useful(len(counts), p2)
 
     @property
     def scratch_bytes(self) -> int:

@@ -88,6 +88,8 @@ def test_memory_holds_what_the_definition_says(strategy):
         "flat": {"base of each src": [0, 1, 2, 3, 4]},
         "append": {"infos": np.repeat(np.arange(5), counts).tolist()},
         "prefix_search": {"ends": [0, 1, 2, 3, 4]},
+        "po2_range": {"bucket 0": [4], "bucket 1": [2, 2], "bucket 3": [0, 0, 3]},
+        "po2_buckets": {"bucket 0": [0, 2, 4], "bucket 1": [0, 2], "bucket 3": [0, 3]},
         "po2_merged": {"bucket 0": [0, 2, 4], "bucket 1": [0, 2], "bucket 3": [0, 3]},
     }
     if strategy in expected:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from expandlab.expansion.strategies import append, flat, po2_merged, prefix_search
+from expandlab.expansion.strategies import (
+    append,
+    flat,
+    po2_buckets,
+    po2_merged,
+    po2_range,
+    prefix_search,
+)
 from expandlab.expansion.strategy import Strategy
 
 _ALL = (
     flat.STRATEGY,
     append.STRATEGY,
     prefix_search.STRATEGY,
+    po2_buckets.STRATEGY,
     po2_merged.STRATEGY,
+    po2_range.STRATEGY,
 )
 
 

@@ -1,31 +1,25 @@
 //#include <emit>
 //#include lib/threads.wgsl
 //#include lib/settled.wgsl
-//#include expansion/po2_merged/buckets.wgsl
+//#include expansion/po2/buckets.wgsl
+//#include expansion/po2/find.wgsl
 // Power-of-two buckets, pass 2: no search among the src, only among 32 buckets.
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
 @group(0) @binding(2) var<storage, read> entries: array<u32>;
-@group(0) @binding(3) var<storage, read> ranges: array<u32, 66>;
 @group(0) @binding(5) var<storage, read> state: Settled;
 
 @compute @workgroup_size(WG)
 fn unpack(inv: Invocation) {
     let thread = thread_index(inv);
-    if (state.total == 0u || thread >= ranges[32]) {
+    if (state.total == 0u || thread >= ranges[THREADS + 32u]) {
         begin(inv, NO_THREAD);
         return;
     }
-    // The last bucket that begins at or before the thread; five probes, the same ones for the whole subgroup.
-    var bucket = 0u;
-    for (var step = 16u; step != 0u; step >>= 1u) {
-        if (ranges[bucket + step] <= thread) {                              //: bucket
-            bucket += step;
-        }
-    }
+    let bucket = bucket_of(thread);                                         //: bucket
     begin(inv, bucket);
-    let item = thread - ranges[bucket];
-    let first = ranges[33u + bucket];
-    if (item >= ranges[34u + bucket] - first) {                             //: padding
+    let item = thread - ranges[THREADS + bucket];
+    let first = ranges[ITEMS + bucket];
+    if (item >= ranges[ITEMS + bucket + 1u] - first) {                      //: padding
         return;
     }
     let entry = item >> bucket;

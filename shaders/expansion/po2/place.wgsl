@@ -1,7 +1,7 @@
 //#include lib/invocation.wgsl
 //#include lib/threads.wgsl
 //#include lib/params.wgsl
-//#include expansion/po2_merged/buckets.wgsl
+//#include expansion/po2/buckets.wgsl
 // Power-of-two buckets, pass 1: one entry for each set bit of N (11 = 0b1011 goes to buckets 0, 1 and 3).
 // (1) Count the workgroup's entries in every bucket. (2) Reserve them, one global atomic for each bucket and
 // workgroup. (3) Write. N = 0 has no bit set and takes no part.
