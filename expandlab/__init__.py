@@ -31,7 +31,9 @@ if TYPE_CHECKING:
         Step,
         Strategy,
         ThreadMap,
+        atomic,
         expand,
+        read_only,
         record_map,
         strategies,
         thread_map,
@@ -45,7 +47,7 @@ _HOME = {
         "CapacityError CountsError CycleError DeviceError DeviceLimitError ExpandlabError GraphError "
         "IndependenceError ShaderError UninitialisedReadError UnknownNameError UnsupportedError"
     ),
-    "expandlab.expansion": "Expansion Step Strategy ThreadMap expand record_map strategies thread_map",
+    "expandlab.expansion": "Expansion Step Strategy ThreadMap atomic expand read_only record_map strategies thread_map",
     "expandlab.gpu": "Device DeviceInfo adopt devices",
     "expandlab.graph": "Access FrameGraph Kernel Plan",
 }
@@ -77,11 +79,13 @@ __all__ = [
     "UnknownNameError",
     "UnsupportedError",
     "adopt",
+    "atomic",
     "counts",
     "device",
     "devices",
     "expand",
     "panels",
+    "read_only",
     "record_map",
     "strategies",
     "thread_map",

@@ -95,10 +95,16 @@ def anchor(file: str, label: str) -> Line:
     raise ShaderError(f"{file} has no line marked `//: {label}`", file=file)
 
 
-def load(file: str, *, constants: Mapping[str, int] | None = None, slots: Mapping[str, str] | None = None) -> Source:
+def load(
+    file: str,
+    *,
+    constants: Mapping[str, int] | None = None,
+    slots: Mapping[str, str | Source] | None = None,
+) -> Source:
     """Read `file` (below the shaders folder) with its includes.
 
-    `constants` become `const NAME: u32` in front; `slots` say which file each `//#include <slot>` brings in.
+    `constants` become `const NAME: u32` in front; `slots` say which file, or which text, each `//#include <slot>`
+    brings in.
     """
     lines: list[str] = []
     origin: list[Line] = []
@@ -115,7 +121,7 @@ def from_text(text: str, name: str = "<wgsl>") -> Source:
     return Source(name, text, tuple(Line(name, number) for number in range(1, count + 1)))
 
 
-def _expand(file: str, slots: Mapping[str, str], seen: set[str], lines: list[str], origin: list[Line]) -> None:
+def _expand(file: str, slots: Mapping[str, str | Source], seen: set[str], lines: list[str], origin: list[Line]) -> None:
     seen.add(file)
     for number, text in enumerate(read(file).splitlines(), 1):
         found = _INCLUDE.match(text)
@@ -129,7 +135,10 @@ def _expand(file: str, slots: Mapping[str, str], seen: set[str], lines: list[str
             if slot not in slots:
                 raise ShaderError(f"{file}:{number}: nothing fills the slot <{slot}>", file=file, line=number)
             target = slots[slot]
-        if target not in seen:
+        if isinstance(target, Source):
+            lines.extend(target.text.split("\n"))
+            origin.extend(target.origin)
+        elif target not in seen:
             _expand(target, slots, seen, lines, origin)
 
 

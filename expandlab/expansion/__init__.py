@@ -1,5 +1,6 @@
 """Work expansion: the strategies, the call that runs them, and the maps of which thread works on what."""
 
+from expandlab.expansion.body import atomic, read_only
 from expandlab.expansion.record import record_map
 from expandlab.expansion.run import Expansion, PassReport, Report, expand
 from expandlab.expansion.strategies import strategies
@@ -15,7 +16,9 @@ __all__ = [
     "Step",
     "Strategy",
     "ThreadMap",
+    "atomic",
     "expand",
+    "read_only",
     "record_map",
     "strategies",
     "thread_map",

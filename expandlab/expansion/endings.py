@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from expandlab.expansion.strategy import Ending
+from expandlab.expansion.strategy import Ending, EndingBuffer
 
 # Words of `Row` in shaders/lib/emit_record.wgsl.
 RECORD_COLUMNS = (
@@ -16,8 +16,8 @@ RECORD_COLUMNS = (
 
 def store(max_dst: int) -> Ending:
     """Materialise: `out_src[dst]` and `out_local[dst]`."""
-    size = 4 * max_dst
-    return Ending({"emit": "lib/emit_store.wgsl"}, {"out_src": size, "out_local": size}, _store)
+    buffers = {name: EndingBuffer(4 * max_dst, name) for name in ("out_src", "out_local")}
+    return Ending({"emit": "lib/emit_store.wgsl"}, buffers, _store)
 
 
 def _store(b: Any, src: np.ndarray, local: np.ndarray, dst: np.ndarray) -> None:
@@ -34,4 +34,5 @@ def record(rows: int, subgroups: bool) -> Ending:
         "emit": "lib/emit_record.wgsl",
         "invocation": "lib/invocation_subgroup.wgsl" if subgroups else "lib/invocation_plain.wgsl",
     }
-    return Ending(slots, {"rows": 4 * len(RECORD_COLUMNS) * rows, "rows_used": 4}, None)
+    sizes = {"rows": 4 * len(RECORD_COLUMNS) * rows, "rows_used": 4}
+    return Ending(slots, {name: EndingBuffer(size, name) for name, size in sizes.items()}, None)

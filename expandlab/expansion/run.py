@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from expandlab import counts as _counts
 from expandlab.errors import CapacityError, DeviceError, DeviceLimitError, UnsupportedError
 from expandlab.expansion.arguments import pick_strategy, power_of_two
+from expandlab.expansion.body import body_ending, results
 from expandlab.expansion.endings import store
 from expandlab.expansion.strategy import (
     FAILED_CAPACITY,
@@ -118,6 +120,8 @@ def expand(
     counts: Any,
     strategy: str = "auto",
     *,
+    body: str | None = None,
+    buffers: Mapping[str, Any] | None = None,
     device: Device | str | int | None = None,
     capacity: int | None = None,
     workgroup_size: int = 256,
@@ -126,6 +130,11 @@ def expand(
 
     counts: the N of every src, checked as `expandlab.counts.load` checks an array; it is not changed.
     strategy: a name of `strategies()`, or `"auto"`.
+    body: WGSL that defines `fn work(src: u32, local: u32, dst: u32)`, the caller's own pass 2, called once for every
+        item; `dst` numbers the items 0 .. P2-1. None materialises the mapping.
+    buffers: {name: array} for the body: each is `var<storage, read_write> name: array<T>` in `@group(1)`, T by dtype
+        (u32, i32, f32), at most three; `expandlab.atomic(array)` makes the elements atomic, `expandlab.read_only`
+        the buffer read-only. The arrays are not changed; results are in `.buffers`.
     device: what `expandlab.device` returns, a name for it, or None for the default.
     capacity: most dst items accepted (0 is a capacity); None = what one binding holds,
         `max_storage_buffer_binding_size // 4`.
@@ -134,13 +143,18 @@ def expand(
     Returns an `Expansion`: the pairs (src[dst], local[dst]) are every (s, j) with 0 <= j < N[s], each once. Where
     atomics order the items their places may differ between runs.
 
-    Raises CountsError, DeviceError, UnsupportedError, CapacityError (`required` = P2), its child DeviceLimitError,
-    and OverflowError for P2 >= 2^32. Nothing is launched then.
+    With a body `src` and `local` are None.
+
+    Raises CountsError, DeviceError (ShaderError with the body's line where it does not compile), UnsupportedError,
+    CapacityError (`required` = P2), its child DeviceLimitError, and OverflowError for P2 >= 2^32. Nothing is launched then.
     """
     values = _counts.check(counts)
     power_of_two("workgroup_size", workgroup_size, 32, 256)
     limit = _check_capacity(capacity)
     total = check_total(values)
+    if body is None and buffers:
+        raise ValueError("buffers: only a body uses them; give body= as well, or leave them out")
+    ending = store(total) if body is None else body_ending(body, buffers)
     dev = resolve(device)
     if limit is None:
         limit = dev.limits["max_storage_buffer_binding_size"] // 4
@@ -153,12 +167,13 @@ def expand(
         )
     chosen = pick_strategy(strategy, values, dev)
     sizes = Sizes(len(values), total, workgroup_size, dev.subgroup_size)
-    built = build(chosen, sizes, store(total))
+    built = build(chosen, sizes, ending)
     ran = run_passes(built, values, total, dev)
     return Expansion(
-        src=ran.arrays["out_src"][:total],
-        local=ran.arrays["out_local"][:total],
+        src=ran.arrays["out_src"][:total] if body is None else None,
+        local=ran.arrays["out_local"][:total] if body is None else None,
         total=total,
+        buffers=results(ran.arrays, buffers),
         report=report_of(built, ran, chosen, sizes, dev, values, total),
         graph=built.graph,
     )

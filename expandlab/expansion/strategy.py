@@ -77,15 +77,25 @@ class Strategy:
         return {name: getattr(self, name) for name in names} | {"needs": list(self.needs)}
 
 
-@dataclass(frozen=True)
-class Ending:
-    """How pass 2 ends: the WGSL that defines `begin` and `emit`, its buffers, and its NumPy twin.
+@dataclass(frozen=True, eq=False)
+class EndingBuffer:
+    """A buffer of an ending: its bytes, its resource in the graph, and what it holds before, None = nothing."""
 
+    size: int
+    resource: str
+    before: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Ending:
+    """How pass 2 ends: the WGSL that defines `begin` and `emit`, its buffers by variable, and its NumPy twin.
+
+    slots: what fills `<emit>` and the slots inside it: a file, or a text of the caller's.
     twin: called as `twin(buffers, src, local, dst)` with the buffers that it declares; None = GPU only.
     """
 
-    slots: Mapping[str, str]
-    buffers: Mapping[str, int]
+    slots: Mapping[str, str | wgsl.Source]
+    buffers: Mapping[str, EndingBuffer]
     twin: Callable[[Any, np.ndarray, np.ndarray, np.ndarray], None] | None
 
 
@@ -171,9 +181,8 @@ class Passes:
         """
         first = self._expansions == 0
         if first:
-            for buffer, size in self._ending.buffers.items():
-                self.graph.buffer(buffer, max(_LARGEST_ELEMENT, size))
-                self.graph.output(buffer)
+            for buffer in self._ending.buffers.values():
+                self._declare_ending(buffer)
         ending = self._ending.twin
 
         def whole(b: Any) -> None:
@@ -182,12 +191,25 @@ class Passes:
         # Later dispatches of pass 2 add to what the first one wrote.
         self._add(
             name, file or f"{self._folder}/{name}.wgsl", indirect, useful, whole if ending else None,
-            tuple(self._ending.buffers) if first else (), None, {"DISPATCH": self._expansions, **(constants or {})},
+            self._fresh() if first else (), {name: b.resource for name, b in self._ending.buffers.items()},
+            {"DISPATCH": self._expansions, **(constants or {})},
             self._ending.slots, entry=entry,
         )  # fmt: skip
         if useful_of is not None:
             self.useful[name] = lambda counts, p2: useful_of(counts)
         self._expansions += 1
+
+    def _declare_ending(self, buffer: EndingBuffer) -> None:
+        if buffer.before is None:
+            self.graph.buffer(buffer.resource, max(_LARGEST_ELEMENT, buffer.size))
+        else:
+            # Exactly as large as the caller's array: its shader may ask for the length.
+            self.graph.buffer(buffer.resource, buffer.size, imported=True)
+            self.imported[buffer.resource] = buffer.before
+        self.graph.output(buffer.resource)
+
+    def _fresh(self) -> tuple[str, ...]:
+        return tuple(buffer.resource for buffer in self._ending.buffers.values() if buffer.before is None)
 
     def _add(
         self,
@@ -199,7 +221,7 @@ class Passes:
         overwrites: tuple[str, ...],
         rename: Mapping[str, str] | None,
         constants: Mapping[str, int] | None,
-        slots: Mapping[str, str],
+        slots: Mapping[str, str | wgsl.Source],
         entry: str | None = None,
     ) -> None:
         size = self.sizes.workgroup_size
@@ -226,10 +248,11 @@ class Passes:
     @property
     def scratch_bytes(self) -> int:
         """Bytes of the transient buffers, the ending's own aside."""
+        ending = {buffer.resource for buffer in self._ending.buffers.values()}
         return sum(
             resource.size
             for resource in self.graph.resources.values()
-            if not resource.imported and resource.name not in self._ending.buffers
+            if not resource.imported and resource.name not in ending
         )
 
 

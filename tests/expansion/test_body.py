@@ -1,0 +1,120 @@
+"""The caller's own pass 2: results by the definition, names that clash, errors at the caller's line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import expandlab as xl
+
+RUNS = [name for name, strategy in xl.strategies().items() if not strategy.modelled]
+COUNTS = xl.counts.make("geometric", 400, mean=6.0, seed=9)
+pytestmark = pytest.mark.gpu
+
+
+def run(strategy, device, body, counts=COUNTS, **buffers):
+    return xl.expand(counts, strategy, body=body, buffers=buffers, device=device)
+
+
+@pytest.mark.parametrize("strategy", RUNS)
+def test_work_is_called_once_for_every_item(strategy, gpu):
+    try:
+        done = run(
+            strategy, gpu,
+            "fn work(src: u32, local: u32, dst: u32) { atomicAdd(&calls[src], 1u); atomicAdd(&sums[src], local); }",
+            calls=xl.atomic(np.zeros(400, np.uint32)), sums=xl.atomic(np.zeros(400, np.uint32)),
+        )  # fmt: skip
+    except xl.UnsupportedError:
+        pytest.skip("the device lacks a feature")
+    n = COUNTS.astype(np.int64)
+    assert done.src is None and done.local is None and done.total == n.sum()
+    assert np.array_equal(done.buffers["calls"], n)
+    assert np.array_equal(done.buffers["sums"], n * (n - 1) // 2)
+
+
+@pytest.mark.parametrize("strategy", RUNS)
+def test_dst_numbers_the_items(strategy, gpu):
+    total = int(COUNTS.sum())
+    try:
+        done = run(
+            strategy, gpu,
+            "fn work(src: u32, local: u32, dst: u32) { owner[dst] = src; place[dst] = i32(local); seen[dst] += 1u; }",
+            owner=np.full(total, 7, np.uint32), place=np.full(total, -1, np.int32), seen=np.zeros(total, np.uint32),
+        )  # fmt: skip
+    except xl.UnsupportedError:
+        pytest.skip("the device lacks a feature")
+    assert (done.buffers["seen"] == 1).all()
+    starts = np.cumsum(COUNTS, dtype=np.int64) - COUNTS
+    assert len(np.unique(starts[done.buffers["owner"]] + done.buffers["place"])) == total
+
+
+def test_buffers_keep_dtype_shape_and_what_the_body_leaves(gpu):
+    table = np.arange(12, dtype=np.float32).reshape(3, 4)
+    weights = np.array([2, 3, 5], np.int32)
+    done = run(
+        "append", gpu, "fn work(src: u32, local: u32, dst: u32) { table[src * 4u + local] *= f32(weights[src]); }",
+        counts=[1, 0, 2], table=table, weights=xl.read_only(weights),
+    )  # fmt: skip
+    expected = table.copy()
+    expected[0, 0] *= 2
+    expected[2, :2] *= 5
+    assert done.buffers["table"].dtype == np.float32 and np.array_equal(done.buffers["table"], expected)
+    assert np.array_equal(table, np.arange(12).reshape(3, 4)), "the input is not changed"
+    assert np.array_equal(done.buffers["weights"], weights)
+
+
+def test_the_length_of_a_buffer_is_that_of_its_array(gpu):
+    done = run(
+        "flat", gpu, "fn work(src: u32, local: u32, dst: u32) { out[0] = arrayLength(&out); }",
+        counts=[1], out=np.zeros(5, np.uint32),
+    )  # fmt: skip
+    assert done.buffers["out"][0] == 5
+
+
+@pytest.mark.parametrize("strategy", RUNS)
+def test_names_that_the_shaders_use_are_free_for_the_caller(strategy, gpu):
+    body = """
+const BLOCK: u32 = 3u;
+struct Row { emit: u32, rows: u32 }
+fn fold(counts: u32) -> u32 { return counts * BLOCK; }
+fn work(src: u32, local: u32, dst: u32) { let row = Row(fold(src), 1u); state[dst] = row.emit + row.rows; }
+"""
+    try:
+        done = run(strategy, gpu, body, counts=[2, 1], state=np.zeros(3, np.uint32))
+    except xl.UnsupportedError:
+        pytest.skip("the device lacks a feature")
+    assert sorted(done.buffers["state"].tolist()) == [1, 1, 4]
+
+
+def test_a_compile_error_points_at_the_callers_line(gpu):
+    body = "// mine\nfn work(src: u32, local: u32, dst: u32) {\n    out[dst] = nothing;\n}\n"
+    with pytest.raises(xl.ShaderError) as caught:
+        run("po2_merged", gpu, body, counts=[1], out=np.zeros(1, np.uint32))
+    assert (caught.value.file, caught.value.line) == ("body", 3)
+    assert "nothing" in str(caught.value) and "^" in str(caught.value)
+    assert run("po2_merged", gpu, "fn work(src: u32, local: u32, dst: u32) {}", counts=[1]).total == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "buffers", "error", "text"),
+    [
+        ("fn other() {}", {}, xl.ShaderError, "fn work"),
+        ("// fn work(", {}, xl.ShaderError, "fn work"),
+        (5, {}, TypeError, "body=5"),
+        (None, {"a": np.zeros(1, np.uint32)}, ValueError, "body="),
+        ("fn work(s: u32, l: u32, d: u32) {}", {"a": np.zeros(1)}, TypeError, r"buffers\['a'\].*float64"),
+        ("fn work(s: u32, l: u32, d: u32) {}", {"a": np.zeros(0, np.uint32)}, ValueError, "empty"),
+        ("fn work(s: u32, l: u32, d: u32) {}", {"1a": np.zeros(1, np.uint32)}, ValueError, "identifier"),
+        ("fn work(s: u32, l: u32, d: u32) {}", {"a": xl.atomic(np.zeros(1, np.float32))}, TypeError, "atomic"),
+        ("fn work(s: u32, l: u32, d: u32) {}", {c: np.zeros(1, np.uint32) for c in "abcd"}, ValueError, "at most 3"),
+        ("fn work(s: u32, l: u32, d: u32) {}", [1], TypeError, "buffers="),
+    ],
+)
+def test_a_bad_body_or_buffer_is_named(body, buffers, error, text, lavapipe):
+    with pytest.raises(error, match=text):
+        xl.expand([1], "append", body=body, buffers=buffers, device=lavapipe)
+
+
+def test_the_reference_cannot_run_wgsl():
+    with pytest.raises(xl.UnsupportedError, match="software Vulkan adapter"):
+        run("append", "reference", "fn work(src: u32, local: u32, dst: u32) {}")
