@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from expandlab.expansion import (
+        Expander,
         Expansion,
         Step,
         Strategy,
@@ -47,7 +48,9 @@ _HOME = {
         "CapacityError CountsError CycleError DeviceError DeviceLimitError ExpandlabError GraphError "
         "IndependenceError ShaderError UninitialisedReadError UnknownNameError UnsupportedError"
     ),
-    "expandlab.expansion": "Expansion Step Strategy ThreadMap atomic expand read_only record_map strategies thread_map",
+    "expandlab.expansion": (
+        "Expander Expansion Step Strategy ThreadMap atomic expand read_only record_map strategies thread_map"
+    ),
     "expandlab.gpu": "Device DeviceInfo adopt devices",
     "expandlab.graph": "Access FrameGraph Kernel Plan",
 }
@@ -64,6 +67,7 @@ __all__ = [
     "DeviceError",
     "DeviceInfo",
     "DeviceLimitError",
+    "Expander",
     "ExpandlabError",
     "Expansion",
     "FrameGraph",

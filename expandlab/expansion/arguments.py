@@ -41,6 +41,21 @@ def pick_strategy(name: str, counts: np.ndarray, device: Device | None) -> Strat
     return known[name]
 
 
+def pick_prepared(name: str, max_src: int, max_dst: int, device: Device) -> Strategy:
+    """The strategy called `name` for counts that are not known yet, only their number and their sum at most."""
+    from expandlab.expansion.strategies import strategies
+
+    chosen = pick_strategy(name, np.zeros(0, np.uint32), device)
+    for what, asked, cap in (("max_src", max_src, chosen.max_src), ("max_dst", max_dst, chosen.max_dst)):
+        if cap is not None and asked > cap:
+            if name == "auto":
+                return strategies()[_PREFERENCE[0]]
+            raise UnsupportedError(
+                f"{what}={asked:,}: {chosen.name!r} takes at most {cap:,}. Nearest one that runs: {_PREFERENCE[0]!r}"
+            )
+    return chosen
+
+
 def runs(name: str, counts: np.ndarray, device: Device) -> bool:
     """Whether the strategy takes these counts on the device."""
     from expandlab.expansion.strategies import strategies

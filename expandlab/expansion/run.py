@@ -17,6 +17,7 @@ from expandlab.expansion.strategy import (
     FAILED_CAPACITY,
     FAILED_LOOP,
     FAILED_OVERFLOW,
+    FAILED_SRC,
     FAILED_THREADS,
     FAILURE,
     REQUIRED,
@@ -146,7 +147,8 @@ def expand(
     With a body `src` and `local` are None.
 
     Raises CountsError, DeviceError (ShaderError with the body's line where it does not compile), UnsupportedError,
-    CapacityError (`required` = P2), its child DeviceLimitError, and OverflowError for P2 >= 2^32. Nothing is launched then.
+    CapacityError (`required` = P2), its child DeviceLimitError, and OverflowError for P2 >= 2^32. Nothing is
+    launched then.
     """
     values = _counts.check(counts)
     power_of_two("workgroup_size", workgroup_size, 32, 256)
@@ -240,6 +242,12 @@ def check_state(state: np.ndarray, capacity: int, built: Passes, dev: Device) ->
     if failure & FAILED_CAPACITY:
         raise CapacityError(
             f"capacity={capacity:,}: the counts spawn {required:,} items; give capacity={required} or more",
+            required=required,
+            capacity=capacity,
+        )
+    if failure & FAILED_SRC:
+        raise CapacityError(
+            f"src_count: more src than the {built.sizes.max_src:,} that the expansion was prepared for",
             required=required,
             capacity=capacity,
         )

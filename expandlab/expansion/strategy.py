@@ -20,7 +20,7 @@ TOTAL, FAILURE, REQUIRED, MAX_N = range(4)
 STATE_WORDS = 4
 # A binding must hold one element of its array; the largest that our shaders declare has twelve words.
 _LARGEST_ELEMENT = 48
-FAILED_CAPACITY, FAILED_OVERFLOW, FAILED_THREADS, FAILED_LOOP = 1, 2, 4, 8
+FAILED_CAPACITY, FAILED_OVERFLOW, FAILED_THREADS, FAILED_LOOP, FAILED_SRC = 1, 2, 4, 8, 16
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,9 @@ class Passes:
     the shader declares. So a strategy cannot say one thing and do another.
     """
 
-    def __init__(self, strategy: Strategy, sizes: Sizes, ending: Ending):
+    def __init__(self, strategy: Strategy, sizes: Sizes, ending: Ending, *, prepared: bool = False):
+        # A prepared expansion checks on the device what `expand` has checked before.
+        self._prepared = prepared
         self.graph = FrameGraph()
         self.sizes = sizes
         # (counts, P2) -> threads of the pass that have something to do.
@@ -160,6 +162,21 @@ class Passes:
                 pass_name, "expansion/reset.wgsl", 1, lambda p1, p2: 1, _reset_twin, (name,), {"words": name}, None, {},
                 entry="reset",
             )  # fmt: skip
+        if self._prepared and "state" in names:
+            self.add(
+                "admit", file="expansion/admit.wgsl", threads=1, useful=lambda p1, p2: 1, twin=_admit_twin,
+                constants={"MAX_SRC": self.sizes.max_src},
+            )  # fmt: skip
+
+    def publish(self) -> None:
+        """Add the last pass of a prepared expansion: the arguments of a dispatch over the items, in `next`."""
+        self.words("next", 3)
+        self.add(
+            "publish", file="expansion/publish.wgsl", threads=1, useful=lambda p1, p2: 1, twin=_publish_twin,
+            overwrites=("next",),
+        )  # fmt: skip
+        self.graph.output("next")
+        self.graph.output("state")
 
     def expand(
         self,
@@ -266,6 +283,14 @@ def _sized(twin: Callable[[Any], None] | None, workgroup_size: int) -> Callable[
         twin(b)
 
     return sized
+
+
+def _admit_twin(b: Any) -> None:
+    """`run` has checked the number of src already."""
+
+
+def _publish_twin(b: Any) -> None:
+    b.next[:3] = fold_threads(int(b.state[TOTAL]), b.workgroup_size)
 
 
 def _reset_twin(b: Any) -> None:

@@ -29,11 +29,12 @@ class Program:
         self._buffers: dict[str, Any] = {}
         self._owned: list[Any] = []
         self._query_set: Any = None
+        self._replacements: dict[Any, Any] = {}
         check_limits(plan.graph, device)
         try:
             with device.lock, device.errors("preparing the passes"):
                 self._make_buffers()
-                self._make_bindings()
+                self._bindings = self._make_bindings(self._buffers)
                 self._make_timer()
         except BaseException:
             self.close()
@@ -52,16 +53,24 @@ class Program:
                 item.destroy()
             self._owned.clear()
             self._buffers.clear()
+            self._replacements.clear()
 
     def buffer(self, name: str) -> Any:
         """The GPU buffer of a resource."""
         return self._buffers[name]
 
-    def record(self, encoder: Any, *, timed: bool = False) -> None:
-        """Record every pass into `encoder`, in the plan's order."""
+    def record(
+        self, encoder: Any, *, timed: bool = False, replaced: Mapping[str, Any] | None = None, keep: int = 16
+    ) -> None:
+        """Record every pass into `encoder`, in the plan's order.
+
+        replaced: buffers of the caller's to use instead of the program's own, by resource name. The bindings of the
+        last `keep` such sets are kept.
+        """
+        bindings = self._bindings if not replaced else self._replaced_bindings(replaced, keep)
         for index, item in enumerate(self.plan.order):
             kernel = self.plan.graph.passes[item].kernel
-            pipeline, groups = self._bindings[item]
+            pipeline, groups = bindings[item]
             options: dict[str, Any] = {"label": item}
             if timed and self._query_set is not None:
                 options["timestamp_writes"] = {
@@ -131,8 +140,19 @@ class Program:
             usage = "|".join(sorted(usages[name] | {"COPY_SRC", "COPY_DST"}))
             self._buffers[name] = self._own(self.device.buffer(resource.size, usage, name))
 
-    def _make_bindings(self) -> None:
-        self._bindings: dict[str, tuple[Any, dict[int, Any]]] = {}
+    def _replaced_bindings(self, replaced: Mapping[str, Any], keep: int) -> dict[str, tuple[Any, dict[int, Any]]]:
+        # The buffers are kept with their bindings, so that an id cannot come to mean another one.
+        key = tuple((name, id(buffer)) for name, buffer in sorted(replaced.items()))
+        found = self._replacements.pop(key, None)
+        if found is None:
+            found = (dict(replaced), self._make_bindings({**self._buffers, **replaced}))
+        self._replacements[key] = found
+        while len(self._replacements) > keep:
+            del self._replacements[next(iter(self._replacements))]
+        return found[1]
+
+    def _make_bindings(self, buffers: Mapping[str, Any]) -> dict[str, tuple[Any, dict[int, Any]]]:
+        bindings: dict[str, tuple[Any, dict[int, Any]]] = {}
         for item in self.plan.graph.passes.values():
             source, resources = item.kernel.source, item.kernel.resources()
             pipeline = self.device.pipeline(source, item.kernel.entry)
@@ -140,11 +160,13 @@ class Program:
             for binding in source.bindings:
                 name = resources[binding.name]
                 size = max(4, -(-self.plan.graph.resources[name].size // 4) * 4)
-                entries.setdefault(binding.group, {})[binding.binding] = (self._buffers[name], 0, size)
-            self._bindings[item.name] = (
+                size = min(size, buffers[name].size)
+                entries.setdefault(binding.group, {})[binding.binding] = (buffers[name], 0, size)
+            bindings[item.name] = (
                 pipeline,
                 {group: self.device.bind(pipeline, group, members) for group, members in entries.items()},
             )
+        return bindings
 
     def _make_timer(self) -> None:
         if self.device.timestamp_period_ns is None:

@@ -10,3 +10,4 @@ const FAILED_CAPACITY: u32 = 1u;   // required > capacity
 const FAILED_OVERFLOW: u32 = 2u;   // P2 >= 2^32: `required` has wrapped
 const FAILED_THREADS: u32 = 4u;    // the strategy would need 2^32 threads or more
 const FAILED_LOOP: u32 = 8u;       // an N that is larger than the strategy loops for
+const FAILED_SRC: u32 = 16u;       // more src than the expansion was prepared for
