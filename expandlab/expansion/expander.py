@@ -25,7 +25,8 @@ _KEPT_BINDINGS = 16
 class Expander:
     """An expansion prepared for at most `max_src` src and `max_dst` items.
 
-    strategy, device, body, buffers, workgroup_size: as of `expand`; `strategy="auto"` is one that caps nothing.
+    strategy, device, body, buffers, workgroup_size, checked: as of `expand`; `strategy="auto"` is one that
+    caps nothing.
 
     `run(counts)` is `expand` without the preparation. `record(encoder, counts_buffer, src_count)` records the passes
     into the caller's own command encoder, with counts that are already on the GPU, and reads nothing back. It leaves
@@ -54,6 +55,7 @@ class Expander:
         body: str | None = None,
         buffers: Mapping[str, Any] | None = None,
         workgroup_size: int = 256,
+        checked: bool = True,
     ):
         power_of_two("workgroup_size", workgroup_size, 32, 256)
         self.max_src = _whole("max_src", max_src)
@@ -65,7 +67,7 @@ class Expander:
         if body is None and buffers:
             raise ValueError("buffers: only a body uses them; give body= as well, or leave them out")
         ending = store(self.max_dst) if body is None else body_ending(body, buffers)
-        self._built = Passes(self.strategy, self._sizes, ending, prepared=True)
+        self._built = Passes(self.strategy, self._sizes, ending, prepared=True, checked=checked)
         self.strategy.passes(self._built)
         self._built.publish()
         refuse_oversize(self._built, self.device, self.max_dst)

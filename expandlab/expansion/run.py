@@ -126,6 +126,7 @@ def expand(
     device: Device | str | int | None = None,
     capacity: int | None = None,
     workgroup_size: int = 256,
+    checked: bool = True,
 ) -> Expansion:
     """Expand every src into its N dst items on a device.
 
@@ -140,6 +141,8 @@ def expand(
     capacity: most dst items accepted (0 is a capacity); None = what one binding holds,
         `max_storage_buffer_binding_size // 4`.
     workgroup_size: threads in a workgroup, a power of two from 32 to 256.
+    checked: False compiles the strategy's own shaders without run-time checks of bounds and loops, to see what the
+        checks cost; a body is checked always.
 
     Returns an `Expansion`: the pairs (src[dst], local[dst]) are every (s, j) with 0 <= j < N[s], each once. Where
     atomics order the items their places may differ between runs.
@@ -169,7 +172,7 @@ def expand(
         )
     chosen = pick_strategy(strategy, values, dev)
     sizes = Sizes(len(values), total, workgroup_size, dev.subgroup_size)
-    built = build(chosen, sizes, ending)
+    built = build(chosen, sizes, ending, checked=checked)
     ran = run_passes(built, values, total, dev)
     return Expansion(
         src=ran.arrays["out_src"][:total] if body is None else None,
@@ -200,9 +203,9 @@ def _check_capacity(capacity: Any) -> int | None:
     return int(capacity)
 
 
-def build(strategy: Strategy, sizes: Sizes, ending: Ending) -> Passes:
+def build(strategy: Strategy, sizes: Sizes, ending: Ending, *, checked: bool = True) -> Passes:
     """The frame graph of an expansion."""
-    built = Passes(strategy, sizes, ending)
+    built = Passes(strategy, sizes, ending, checked=checked)
     strategy.passes(built)
     built.graph.output("state")
     return built

@@ -106,9 +106,12 @@ class Passes:
     the shader declares. So a strategy cannot say one thing and do another.
     """
 
-    def __init__(self, strategy: Strategy, sizes: Sizes, ending: Ending, *, prepared: bool = False):
+    def __init__(
+        self, strategy: Strategy, sizes: Sizes, ending: Ending, *, prepared: bool = False, checked: bool = True
+    ):
         # A prepared expansion checks on the device what `expand` has checked before.
         self._prepared = prepared
+        self._checked = checked
         self.graph = FrameGraph()
         self.sizes = sizes
         # (counts, P2) -> threads of the pass that have something to do.
@@ -242,6 +245,8 @@ class Passes:
         entry: str | None = None,
     ) -> None:
         size = self.sizes.workgroup_size
+        # What the caller wrote is always checked.
+        foreign = any(isinstance(slot, wgsl.Source) for slot in slots.values())
         source = wgsl.load(file, constants={"WG": size, **(constants or {})}, slots=slots)
         bindings = {b.name: (rename or {}).get(b.name, b.name) for b in source.bindings}
         accesses = []
@@ -258,7 +263,7 @@ class Passes:
         else:
             buffer = threads if isinstance(threads, str) else threads[0]
             accesses.append(Access(buffer, "read", usage="indirect"))
-        kernel = Kernel(source, entry or name, bindings, workgroups, _sized(twin, size))
+        kernel = Kernel(source, entry or name, bindings, workgroups, self._checked or foreign, _sized(twin, size))
         self.graph.add_pass(name, accesses, kernel=kernel)
         self.useful[name] = lambda counts, p2: useful(len(counts), p2)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from expandlab.errors import DeviceError, ShaderError
 from expandlab.gpu import adapters as _adapters
 from expandlab.gpu.adapters import DeviceInfo
 from expandlab.gpu.limits import DEFAULT_LIMITS, required_limits, standard_limits
+from expandlab.gpu.trusted import trusted_module
 
 # What some strategy or the timer can use; asked for where the adapter has it, so that a device need not be reopened.
 _WANTED_FEATURES = (
@@ -110,13 +111,18 @@ class Device:
         """Context that turns the implementation's errors into `DeviceError`; `doing` says what was going on."""
         return _Errors(self, doing)
 
-    def module(self, source: wgsl.Source) -> Any:
-        """The compiled shader module of `source`, cached. Raises `ShaderError` with file, line and caret."""
-        key = source.text
+    def module(self, source: wgsl.Source, *, checked: bool = True) -> Any:
+        """The compiled shader module of `source`, cached. Raises `ShaderError` with file, line and caret.
+
+        checked=False leaves out naga's run-time checks of bounds and loops; Tint has no such form and keeps its own.
+        """
+        checked = checked or self.is_dawn
+        key = (source.text, checked)
         if key not in self._modules:
             header = self._header(source)
             try:
-                self._modules[key] = self.gpu.create_shader_module(label=source.name, code=header + source.text)
+                make = self.gpu.create_shader_module if checked else partial(trusted_module, self.gpu)
+                self._modules[key] = make(label=source.name, code=header + source.text)
             except self.api.GPUError as error:
                 raise wgsl.explain(source, str(error), header.count("\n")) from None
         return self._modules[key]
@@ -126,11 +132,11 @@ class Device:
             return "enable subgroups;\n"
         return ""
 
-    def pipeline(self, source: wgsl.Source, entry: str) -> Any:
+    def pipeline(self, source: wgsl.Source, entry: str, *, checked: bool = True) -> Any:
         """The compute pipeline of `source`'s entry point, cached for the life of the device."""
-        key = (source.text, entry)
+        key = (source.text, entry, checked)
         if key not in self._pipelines:
-            module = self.module(source)
+            module = self.module(source, checked=checked)
             try:
                 self._pipelines[key] = self.gpu.create_compute_pipeline(
                     label=source.name, layout="auto", compute={"module": module, "entry_point": entry}

@@ -155,7 +155,7 @@ class Program:
         bindings: dict[str, tuple[Any, dict[int, Any]]] = {}
         for item in self.plan.graph.passes.values():
             source, resources = item.kernel.source, item.kernel.resources()
-            pipeline = self.device.pipeline(source, item.kernel.entry)
+            pipeline = self.device.pipeline(source, item.kernel.entry, checked=item.kernel.checked)
             entries: dict[int, dict[int, tuple[Any, int, int]]] = {}
             for binding in source.bindings:
                 name = resources[binding.name]

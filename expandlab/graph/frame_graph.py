@@ -57,6 +57,8 @@ class Kernel:
     bindings: {variable of the shader: resource}, or the resources in order of group and binding number.
     workgroups: (x, y, z), or the buffer that holds the three u32 of an indirect dispatch: its name, or (name, offset
         in bytes).
+    checked: whether the implementation's run-time checks of bounds and loops stay in; leave them out only for a
+        shader that cannot go out of bounds whatever its inputs.
     twin: the same work in NumPy for the reference device: a function of a namespace with one uint32 array for each
         variable, by its name. None = the pass cannot run there.
     """
@@ -65,6 +67,7 @@ class Kernel:
     entry: str
     bindings: Mapping[str, str] | Sequence[str]
     workgroups: tuple[int, int, int] | str | tuple[str, int]
+    checked: bool = True
     twin: Callable[[Any], None] | None = field(default=None, compare=False)
 
     @property

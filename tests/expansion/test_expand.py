@@ -47,6 +47,22 @@ def test_any_counts_expand_by_the_definition(strategy, name, counts, size):
 
 
 @pytest.mark.parametrize("strategy", RUNS)
+def test_shaders_without_run_time_checks_give_the_same(strategy, gpu):
+    counts = xl.counts.make("zipf", 3000, mean=6.0, max_n=5000, seed=4)
+    result = xl.expand(counts, strategy, device=gpu, checked=False)
+    assert_expands(counts, result.src, result.local)
+    assert not any(item.kernel.checked for item in result.graph.passes.values())
+
+
+def test_a_body_is_checked_always(lavapipe):
+    body = "fn work(src: u32, local: u32, dst: u32) { out[dst + 1000000u] = 1u; }"
+    result = xl.expand(
+        [2], "append", body=body, buffers={"out": np.zeros(4, np.uint32)}, device=lavapipe, checked=False
+    )  # fmt: skip
+    assert result.graph.passes["consume"].kernel.checked and not result.graph.passes["append"].kernel.checked
+
+
+@pytest.mark.parametrize("strategy", RUNS)
 def test_the_standard_library_expands_exactly(strategy, gpu):
     counts = xl.counts.standard_library()
     try:
