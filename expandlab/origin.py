@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from expandlab.expansion.endings import record, store
-from expandlab.expansion.run import build
+from expandlab.expansion.passes import build
 from expandlab.expansion.strategies import strategies
 from expandlab.expansion.strategy import Sizes
 from expandlab.results import to_plain

@@ -17,7 +17,7 @@ from expandlab.errors import DeviceError
 from expandlab.expansion import strategies
 from expandlab.expansion.arguments import pick_strategy, power_of_two, runs
 from expandlab.expansion.endings import store
-from expandlab.expansion.run import build, check_state, check_total, refuse_oversize
+from expandlab.expansion.passes import build, check_state, check_total, refuse_oversize
 from expandlab.expansion.strategy import Passes, Sizes, params_words
 from expandlab.gpu import Device, resolve
 from expandlab.results import Result

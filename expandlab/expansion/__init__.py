@@ -3,7 +3,8 @@
 from expandlab.expansion.body import atomic, read_only
 from expandlab.expansion.expander import Expander
 from expandlab.expansion.record import record_map
-from expandlab.expansion.run import Expansion, PassReport, Report, expand
+from expandlab.expansion.report import Expansion, PassReport, Report
+from expandlab.expansion.run import expand
 from expandlab.expansion.strategies import strategies
 from expandlab.expansion.strategy import Strategy
 from expandlab.expansion.thread_map import Memory, MemoryRow, Step, ThreadMap, thread_map

@@ -12,7 +12,8 @@ from expandlab.errors import CapacityError, UnsupportedError
 from expandlab.expansion.arguments import pick_prepared, power_of_two
 from expandlab.expansion.body import body_ending, results
 from expandlab.expansion.endings import store
-from expandlab.expansion.run import Expansion, check_state, check_total, refuse_oversize, report_of
+from expandlab.expansion.passes import check_state, check_total, refuse_oversize
+from expandlab.expansion.report import Expansion, report_of
 from expandlab.expansion.strategy import Passes, Sizes, params_words
 from expandlab.gpu import Device, resolve
 

@@ -10,7 +10,7 @@ from expandlab import counts as _counts
 from expandlab.errors import DeviceError, UnsupportedError
 from expandlab.expansion.arguments import pick_strategy, power_of_two
 from expandlab.expansion.endings import RECORD_COLUMNS, record
-from expandlab.expansion.run import build, check_total, run_passes
+from expandlab.expansion.passes import build, check_total, run_passes
 from expandlab.expansion.strategy import Sizes
 from expandlab.expansion.thread_map import ThreadMap
 from expandlab.gpu import Device, resolve

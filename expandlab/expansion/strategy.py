@@ -119,7 +119,7 @@ class Passes:
         self.imported: dict[str, np.ndarray] = {}
         self._folder = f"expansion/{strategy.name}"
         self._ending = ending
-        self.graph.buffer("params", 16, imported=True)
+        self.graph.buffer("params", 32, imported=True)
         self.graph.buffer("counts", 4 * sizes.max_src, imported=True)
         self._expansions = 0
         self.words("state", STATE_WORDS)
@@ -302,9 +302,9 @@ def _reset_twin(b: Any) -> None:
     b.words[:] = 0
 
 
-def params_words(src_count: int, capacity: int, sizes: Sizes) -> np.ndarray:
-    """The words of `Params` in shaders/lib/params.wgsl."""
-    return np.array([src_count, capacity, sizes.align, 0], np.uint32)
+def params_words(src_count: int, capacity: int, sizes: Sizes, bases: tuple[int, int, int] = (0, 0, 0)) -> np.ndarray:
+    """The words of `Params` in shaders/lib/params.wgsl. bases: of src, of the first src's local, of dst."""
+    return np.array([src_count, capacity, sizes.align, *bases, 0, 0], np.uint32)
 
 
 def settle_twin(b: Any, total: int, threads: int | None = None) -> None:

@@ -23,6 +23,8 @@ class ReferenceProgram:
         self.plan = plan
         # The same limits as on a GPU, so that what is too large is the same error.
         check_limits(plan.graph, device)
+        resources = plan.graph.resources
+        self._arrays = {name: np.zeros(max(1, -(-item.size // 4)), np.uint32) for name, item in resources.items()}
         for item in plan.graph.passes.values():
             if item.kernel.twin is None:
                 raise UnsupportedError(
@@ -40,9 +42,7 @@ class ReferenceProgram:
         """Nothing to give back."""
 
     def upload(self, inputs: Mapping[str, np.ndarray]) -> None:
-        """Set the imported resources; all others start as zeros."""
-        resources = self.plan.graph.resources
-        self._arrays = {name: np.zeros(max(1, -(-item.size // 4)), np.uint32) for name, item in resources.items()}
+        """Set the imported resources that are given; all others keep what they hold, as on a GPU."""
         for name, data in input_words(self.plan.graph, inputs).items():
             self._arrays[name][: data.size] = data
 
@@ -53,7 +53,7 @@ class ReferenceProgram:
         passes = tuple(PassRun(name, self._twin(name), None) for name in self.plan.order)
         wall_ms = (time.perf_counter() - start) * 1e3
         graph = self.plan.graph
-        outputs = {name: self._arrays[name][: graph.resources[name].size // 4] for name in graph.outputs}
+        outputs = {name: self._arrays[name].copy()[: graph.resources[name].size // 4] for name in graph.outputs}
         return PlanRun(outputs, passes, wall_ms)
 
     def sample(self) -> tuple[list[float | None], float]:

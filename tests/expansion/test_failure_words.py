@@ -10,7 +10,7 @@ import pytest
 
 import expandlab as xl
 from expandlab.expansion.endings import store
-from expandlab.expansion.run import build, check_state
+from expandlab.expansion.passes import build, check_state
 from expandlab.expansion.strategy import FAILED_CAPACITY, FAILED_OVERFLOW, FAILURE, REQUIRED, TOTAL, Sizes, params_words
 
 RUNS = [name for name, strategy in xl.strategies().items() if not strategy.modelled]

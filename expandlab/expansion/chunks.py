@@ -1,0 +1,133 @@
+"""Expansions larger than a binding: cut in chunks that fit, run one after the other, put together on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from expandlab.errors import DeviceLimitError
+from expandlab.expansion.passes import build, check_state, refuse_oversize
+from expandlab.expansion.report import Report, merged, report_of
+from expandlab.expansion.strategy import Ending, Passes, Sizes, Strategy, params_words
+from expandlab.gpu import Device
+from expandlab.graph import FrameGraph
+from expandlab.graph.plan import over_limit
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Some src in a row. The first one may have begun in the chunk before: `local_base` of its items lie there."""
+
+    counts: np.ndarray
+    src_base: int
+    local_base: int
+    dst_base: int
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkedRun:
+    """What all chunks gave together."""
+
+    src: np.ndarray | None
+    local: np.ndarray | None
+    arrays: dict[str, np.ndarray]
+    report: Report
+    graph: FrameGraph
+
+
+def cut(counts: np.ndarray, max_src: int, max_dst: int) -> Iterator[Chunk]:
+    """Chunks of at most `max_src` src and `max_dst` items; a larger N is cut too. At least one, also of nothing."""
+    ends = np.cumsum(counts, dtype=np.int64)
+    src, local, dst = 0, 0, 0
+    while True:
+        stop = min(src + max_src, len(counts))
+        room = dst + max_dst
+        # The first src that does not fit whole; it goes in with the part that does.
+        last = src + int(np.searchsorted(ends[src:stop], room, side="right"))
+        part = counts[src : min(last + 1, stop)].copy()
+        if local and len(part):
+            part[0] -= local
+        if last < stop:
+            taken = int(part[:-1].sum(dtype=np.int64))
+            part[-1] = max_dst - taken
+        yield Chunk(part, src, local, dst)
+        dst += int(part.sum(dtype=np.int64))
+        if last >= len(counts):
+            return
+        if last < stop:
+            local = int(part[-1]) + (local if last == src else 0)
+            src = last
+        else:
+            src, local = stop, 0
+
+
+def run_in_chunks(
+    strategy: Strategy,
+    counts: np.ndarray,
+    device: Device,
+    ending: Ending | Callable[[int], Ending],
+    workgroup_size: int,
+    checked: bool,
+) -> ChunkedRun:
+    """Run the strategy over all counts, in as few chunks as the device's limits allow.
+
+    ending: of pass 2, or a function from the items of a chunk to it.
+    """
+    total = int(counts.sum(dtype=np.uint64))
+    built = _largest_that_fits(strategy, Sizes(len(counts), total, workgroup_size, device.subgroup_size), ending,
+                               device, checked)  # fmt: skip
+    try:
+        columns = [np.empty(total, np.uint32) for _ in "sl"] if callable(ending) else []
+    except MemoryError:
+        raise DeviceLimitError(
+            f"expanding {total:,} items needs {8 * total:,} bytes of the host's memory; expand them in parts",
+            required=total, capacity=total, limit="host memory", required_bytes=8 * total, available_bytes=0,
+        ) from None  # fmt: skip
+    reports, arrays = [], {}
+    with built.graph.compile().program(device) as program:
+        inputs = dict(built.imported)
+        for chunk in cut(counts, max(1, built.sizes.max_src), max(1, built.sizes.max_dst)):
+            bases = (chunk.src_base, chunk.local_base, chunk.dst_base)
+            inputs["counts"] = chunk.counts
+            inputs["params"] = params_words(len(chunk.counts), built.sizes.max_dst, built.sizes, bases)
+            ran = program.run(inputs)
+            # What the body left in its buffers stays there for the next chunk.
+            inputs = {}
+            check_state(ran.arrays["state"], built.sizes.max_dst, built, device)
+            arrays = ran.arrays
+            items = int(chunk.counts.sum(dtype=np.int64))
+            for column, name in zip(columns, ("out_src", "out_local"), strict=bool(columns)):
+                column[chunk.dst_base : chunk.dst_base + items] = arrays[name][:items]
+            if columns and (chunk.src_base or chunk.local_base):
+                _shift(columns, chunk, items)
+            reports.append(report_of(built, ran, strategy, built.sizes, device, chunk.counts, items))
+    src, local = columns or (None, None)
+    return ChunkedRun(src, local, arrays, merged(reports), built.graph)
+
+
+def _shift(columns: list[np.ndarray], chunk: Chunk, items: int) -> None:
+    src, local = (column[chunk.dst_base : chunk.dst_base + items] for column in columns)
+    local[src == 0] += np.uint32(chunk.local_base)
+    src += np.uint32(chunk.src_base)
+
+
+def _largest_that_fits(
+    strategy: Strategy, sizes: Sizes, ending: Ending | Callable[[int], Ending], device: Device, checked: bool
+) -> Passes:
+    """The passes for all at once, or for halves, quarters ... until every buffer fits the device's limits."""
+    max_src, max_dst = sizes.max_src, sizes.max_dst
+    while True:
+        now = Sizes(max_src, max_dst, sizes.workgroup_size, sizes.subgroup_size)
+        built = build(strategy, now, ending(max_dst) if callable(ending) else ending, checked=checked)
+        found = over_limit(built.graph, device.limits)
+        if found is None:
+            return built
+        if max_src <= 1 and max_dst <= 1:
+            refuse_oversize(built, device, sizes.max_dst)
+        # The inputs alone may be too many; everything else shrinks with the items.
+        if found[0] == "counts" or max_dst <= 1:
+            max_src = -(-max_src // 2)
+        else:
+            max_dst = -(-max_dst // 2)
