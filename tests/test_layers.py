@@ -20,7 +20,8 @@ ALLOWED = {
 }
 # A part may import only from parts that stand before it.
 ORDER = (
-    "errors", "results", "counts", "wgsl", "gpu", "graph", "expansion", "timing", "settings", "origin", "figures", "export",
+    "errors", "results", "counts", "wgsl", "gpu", "graph", "expansion", "timing", "settings", "origin",
+    "figures", "export",
 )  # fmt: skip
 
 

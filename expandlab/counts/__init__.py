@@ -1,7 +1,8 @@
 """Counts: the N of every src, from a synthetic distribution, a file, or the standard library's own source."""
 
+from expandlab.counts.checking import check
 from expandlab.counts.kinds import Shape, kinds, make, shapes
 from expandlab.counts.library import standard_library
-from expandlab.counts.reading import check, load
+from expandlab.counts.reading import load
 
 __all__ = ["Shape", "check", "kinds", "load", "make", "shapes", "standard_library"]

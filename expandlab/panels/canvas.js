@@ -92,9 +92,12 @@ class ThreadMapView {
     while (this.columns.length < this.frame.maps.length) this.addColumn();
     this.upper.classList.toggle("xl-two", this.frame.maps.length > 1);
     this.lower.classList.toggle("xl-two", this.frame.maps.length > 1);
-    this.columns.forEach((column, index) => {
-      column.strips.hidden = column.details.hidden = index >= this.frame.maps.length;
-    });
+    // A column that is not shown is out of the page, so that neither the keyboard nor a screen reader finds it.
+    const shown = this.columns.slice(0, this.frame.maps.length);
+    if (this.upper.children.length !== shown.length) {
+      this.upper.replaceChildren(...shown.map((column) => column.strips));
+      this.lower.replaceChildren(...shown.map((column) => column.details));
+    }
     this.selected = this.valid(this.selected);
     this.pinned = this.valid(this.pinned);
     this.followThread(false);
@@ -107,8 +110,6 @@ class ThreadMapView {
   addColumn() {
     const column = new Column(this.columns.length);
     this.columns.push(column);
-    this.upper.append(column.strips);
-    this.lower.append(column.details);
     this.listen(column.memory, column.index, "entry");
     this.listen(column.threads, column.index, "thread");
     const jump = (event) => {

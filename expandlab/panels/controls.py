@@ -15,7 +15,7 @@ from expandlab.gpu.adapters import DeviceInfo
 from expandlab.panels.parts import group, labelled, shown
 from expandlab.settings import ExpansionSettings
 
-REAL = {"standard_library": "standard library (real line counts)", "file": "a file of your own"}
+REAL = {"standard_library": "standard_library – real line counts", "file": "file – counts of your own"}
 # Sliders end where a picture is still one; loaded settings beyond them stretch the slider.
 ITEMS, MEAN, MAX_N = 1024, 64.0, 1024
 # A menu takes the value None for "nothing chosen" and shows a blank.

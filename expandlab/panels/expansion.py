@@ -43,6 +43,8 @@ class ExpansionPanel(widgets.VBox):
         self._start = settings or ExpansionSettings()
         self._settings = self._start
         self._turn = threading.RLock()
+        # What is wrong with the controls as they stand; a picture of earlier settings must not wipe it away.
+        self._complaint = ""
         self._maps = Maps()
         self.picture: Picture | None = None
         found = _device_tokens()
@@ -76,6 +78,7 @@ class ExpansionPanel(widgets.VBox):
     def settings(self, wanted: ExpansionSettings) -> None:
         with self._turn:
             self._settings = wanted
+            self._complaint = ""
             self.controls.show(wanted)
         self._navigate(wanted)
         self._latest.ask()
@@ -119,8 +122,10 @@ class ExpansionPanel(widgets.VBox):
             try:
                 self._settings = now.replace(**self.controls.fields())
             except SettingsError as error:
-                self.alert.say(NO_FILE if error.name == "file" else explain(error))
+                self._complaint = NO_FILE if error.name == "file" else explain(error)
+                self.alert.say(self._complaint)
                 return
+            self._complaint = ""
         self._latest.ask()
 
     def _navigated(self, change: Any) -> None:
@@ -147,7 +152,7 @@ class ExpansionPanel(widgets.VBox):
                 self.remark.say(picture.remark)
             elif self.remark.text != NO_GPU:
                 self.remark.say("")
-            self.alert.say("")
+            self.alert.say(self._complaint)
         except Exception as error:
             self.alert.say(explain(error))
 

@@ -32,7 +32,7 @@ class RunBox:
         self._thread: threading.Thread | None = None
         self._news_at = 0.0
         self.timings: Timings | None = None
-        self.run = button("Run", "Measure the chosen strategies on the chosen device", self.start, icon="play")
+        self.run = button("Run", "Measure the chosen strategies on the chosen device", self.start)
         self.run.button_style = "primary"
         self.cancel = button("Cancel", "Stop measuring and keep what is measured", self.stop, disabled=True)
         self.bar = widgets.IntProgress(min=0, max=1, layout=widgets.Layout(width="180px", margin="0 8px"))
@@ -105,18 +105,17 @@ class RunBox:
         self.bar.max = max(1, found.repeats * max(1, len(found.shader_sha256)))
         self.bar.value = samples
         self.bar.bar_style = "warning" if found.cancelled else "success"
+        if found.rows:
+            from expandlab.figures import times
+
+            picture = base64.b64encode(times.picture(found)).decode()
+            alt = escape(times.alt(found), quote=True)
+            self.image.value = f'<img class="xl-times" src="data:image/png;base64,{picture}" alt="{alt}">'
+            self.table.value = timings_table(found)
+        shown(self.results, bool(found.rows))
+        # Last, so that who reads that it is done finds the results there.
         kept = f"cancelled: {samples} of {self.bar.max} runs kept" if found.cancelled else f"done: {samples} runs"
         self.text.say(f"{kept}, {found.timer} on {found.device}")
-        if not found.rows:
-            shown(self.results, False)
-            return
-        from expandlab.figures import times
-
-        picture = base64.b64encode(times.picture(found)).decode()
-        alt = escape(times.alt(found), quote=True)
-        self.image.value = f'<img class="xl-times" src="data:image/png;base64,{picture}" alt="{alt}">'
-        self.table.value = timings_table(found)
-        shown(self.results, True)
 
     def close(self) -> None:
         """End the measurement."""

@@ -155,7 +155,7 @@ def test_every_source_can_be_chosen(panel):
         if "file" in option:
             continue
         panel.choose("source of N", option)
-        until(f"{option} to be taken", lambda: settings_of(panel).source in option.replace(" ", "_"))
+        until(f"{option} to be taken", lambda chosen=option: settings_of(panel).source in chosen.replace(" ", "_"))
         panel.wait_for(active=int(settings_of(panel).counts().sum()))
         assert panel.error() == ""
 

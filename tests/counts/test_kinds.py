@@ -15,7 +15,7 @@ KINDS = ["constant", "uniform", "poisson", "geometric", "zipf", "lognormal", "bi
          "one_giant", "zeros", "meshlets"]  # fmt: skip
 SHA256 = {
     "constant": "eac2445ca8394bddac7bee1927cbdb19d66030ab123318e2253e578378224722",
-    "uniform": "84aa01ab3e58ffd7c0e09bf8331cca3ffd69954cec8c72ad2be8786363e35144",
+    "uniform": "4c220d798a34327f38dacd655f3f68172ef5514bc2b2756da91c809f2335311a",
     "poisson": "1ac34e5edb62a9a84b9425af34beaca386f335d20ae957c1a3bd5a0ad54697c8",
     "geometric": "fc51024ae9ddadfb38e686d6500c6d019392728277efd4aff97a6bc6126056a5",
     "zipf": "f185a75bd9a4e999e4d70f2608bd8888808271063660b399074bd04a1eda564f",
@@ -23,7 +23,7 @@ SHA256 = {
     "bimodal": "d06b1f7fe166b94b0d44896d53fb0e18c3c7e801a10e0f02ced05e22b4115f3d",
     "sparse": "4cb8a37edbdcba8f1c113cef374e88605c3c3e0b3954174808623990bf3edbe2",
     "ramp": "8d6237400705d6b17a35fe9b09d61dd9f962497a8eded5e76dd3f52971ddee8f",
-    "sawtooth": "bbf3a70b7a76801d549b179c843f63f9033649bac8f2f16dc087bd164cb55387",
+    "sawtooth": "85e4fc83cb2109ab3e21b9a2d8cfee6824df62c92f70bfb0d156b5c697c4bd90",
     "one_giant": "e4138cacec31d3eaeeb62c7855ee35c73ab62c419693a5c25179590c13fb06a6",
     "zeros": "e7e2dcff542de95352682dc186432e98f0188084896773f1973276b0577d5305",
     "meshlets": "36ad28a50e02068cac5864fdc467b17173742066f96cbb7e19f3fdb9debf5151",
