@@ -18,6 +18,7 @@ from expandlab.panels.controls import Controls
 from expandlab.panels.latest import Latest
 from expandlab.panels.maps import Maps, Picture
 from expandlab.panels.parts import Message, close_all, explain, group, table
+from expandlab.panels.routing import follow_the_page
 from expandlab.panels.running import RunBox
 from expandlab.panels.saving import SaveBox
 from expandlab.settings import ExpansionSettings, SettingsError
@@ -67,6 +68,7 @@ class ExpansionPanel(widgets.VBox):
         self._render()
         if error:
             self.alert.say(error)
+        follow_the_page(self)
         registry.register(self, name)
 
     @property

@@ -77,7 +77,8 @@ class Panel:
 
     def options(self, label: str) -> list[str]:
         """The texts of a dropdown's options."""
-        return self.controls("widget-dropdown")[label].locator("option").all_text_contents()
+        texts = self.controls("widget-dropdown")[label].locator("option").all_text_contents()
+        return [text.replace("\N{NO-BREAK SPACE}", " ") for text in texts]
 
     def press(self, name: str) -> None:
         """Press a button."""
