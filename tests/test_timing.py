@@ -20,7 +20,7 @@ def test_every_pass_of_every_strategy_is_timed(any_device):
     assert [row.strategy for row in done.totals] == NAMES
     assert all(row.samples == 3 and row.q1_ms <= row.median_ms <= row.q3_ms for row in (*done.rows, *done.totals))
     assert done.timer == ("wall clock" if any_device.is_reference else "timestamp-query")
-    assert done.software and done.device == any_device.info.label and not done.cancelled
+    assert done.software == any_device.info.is_software and done.device == any_device.info.label and not done.cancelled
     assert len(set(done.shader_sha256.values())) == len(NAMES)
     assert len(done.frame()) == len(done.rows) + len(done.totals)
     if not any_device.is_reference:

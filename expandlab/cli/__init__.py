@@ -120,6 +120,7 @@ def bench(
     device: DeviceName = None,
     workgroup_size: Annotated[int, typer.Option(help="Threads in a workgroup: 32, 64, 128 or 256.")] = 256,
     repeats: Annotated[int, typer.Option(help="Runs of each strategy.", min=1)] = 20,
+    limits: Annotated[str, typer.Option(help="`default`, or `adapter` for all that the adapter has.")] = "default",
     json: Json = False,
 ) -> None:
     """Time every pass of some strategies on the same counts: warm, interleaved, checked first."""
@@ -131,8 +132,9 @@ def bench(
         values = xl.counts.standard_library()
     else:
         values = xl.counts.make(kind, items, mean=mean, max_n=max_n, seed=seed)
-    names = strategy or runnable(values, device)
-    done = time_strategies(values, names, device=device, workgroup_size=workgroup_size, repeats=repeats)
+    opened = xl.device(device, limits=limits)
+    names = strategy or runnable(values, opened)
+    done = time_strategies(values, names, device=opened, workgroup_size=workgroup_size, repeats=repeats)
     if json:
         _print_json(done.to_dict())
     else:

@@ -68,8 +68,8 @@ def test_both_software_drivers_are_listed_once_and_not_as_opengl():
 def test_an_open_device_has_the_default_limits_and_measured_facts(gpu):
     for name, value in DEFAULT_LIMITS.items():
         assert gpu.limits[name] == value, name
-    assert gpu.info.kind == "cpu" and gpu.info.is_software
-    assert gpu.subgroup_size in (4, 8, 16, 32)
+    assert gpu.info.is_software == (gpu.info.kind == "cpu")
+    assert gpu.subgroup_size in (4, 8, 16, 32, 64)
     assert gpu.timestamp_period_ns > 0
     assert "subgroups" in gpu.features and "timestamp-query" in gpu.features
     assert "lavapipe" not in repr(gpu) or gpu.info.name in repr(gpu)
@@ -77,7 +77,7 @@ def test_an_open_device_has_the_default_limits_and_measured_facts(gpu):
 
 @pytest.mark.gpu
 def test_all_limits_of_the_adapter_on_request(lavapipe):
-    wide = xl.device("lavapipe", limits="adapter")
+    wide = xl.device(lavapipe.info.index, limits="adapter")
     assert wide.limits["max_buffer_size"] > lavapipe.limits["max_buffer_size"]
     assert wide.gpu is not lavapipe.gpu
 
