@@ -13,6 +13,7 @@ from expandlab import counts as _counts
 from expandlab.expansion import strategies
 from expandlab.gpu.adapters import DeviceInfo
 from expandlab.panels.parts import group, labelled, shown
+from expandlab.panels.routing import follow_the_page
 from expandlab.settings import ExpansionSettings
 
 REAL = {"standard_library": "standard_library – real line counts", "file": "file – counts of your own"}
@@ -192,6 +193,7 @@ class Controls:
         self._shape_kind = kind
         old = self.shape_box.children
         self.shape_box.children = [self._shape_slider(item) for item in known]
+        follow_the_page(self.shape_box)
         for widget in old:
             widget.close()
 
