@@ -62,22 +62,42 @@ def _apply(b: Any) -> None:
 
 def scan_steps(m: MapBuilder, src_count: int) -> None:
     """Add the steps of the three passes to a model."""
+    files = {"reduce": _REDUCE, "spine": _SPINE, "apply": _APPLY}
+    sweep_steps(m, src_count, files, "counts", launch="launch one thread for each item")
+
+
+def sweep_steps(
+    m: MapBuilder,
+    count: int,
+    files: dict[str, str],
+    what: str,
+    *,
+    launch: str | None = None,
+    to: str = "inclusive sums",
+) -> None:
+    """Add the steps of reduce-then-scan over `count` words to a model.
+
+    files: the passes' names and shaders, in order. what: is added up. launch: what the second pass launches where it is
+    the set-up, too. to: what the third one stores.
+    """
+    (reduce, reduce_file), (spine, spine_file), (apply, apply_file) = files.items()
     size = m.workgroup_size
-    blocks = -(-src_count // (ROW * size))
+    blocks = -(-count // (ROW * size))
     rows = m.lanes(blocks * size)
-    busy = rows.first(-(-src_count // ROW))
+    busy = rows.first(-(-count // ROW))
     rounds = size.bit_length() - 1
-    m.step("reduce", f"add up {ROW} counts", anchor(_REDUCE, "load"), _strided(rows, src_count), ROW)
-    m.step("reduce", f"add up the workgroup, {rounds} rounds", anchor(_REDUCE, "reduce"), rows.first(rows.launched))
-    m.step("reduce", "store the block's sum", anchor(_REDUCE, "store"), _one_each(rows))
-    spine = Lanes(size, size, m.subgroup_size)
+    m.step(reduce, f"add up {ROW} {what}", anchor(reduce_file, "load"), _strided(rows, count), ROW)
+    m.step(reduce, f"add up the workgroup, {rounds} rounds", anchor(reduce_file, "reduce"), rows.first(rows.launched))
+    m.step(reduce, "store the block's sum", anchor(reduce_file, "store"), _one_each(rows))
+    lanes = Lanes(size, size, m.subgroup_size)
     for first in range(0, blocks, size):
-        active = spine.first(min(size, blocks - first))
-        m.step("spine", "scan the block sums", anchor(_SPINE, "scan"), active)
-    m.one_thread("spine", "launch one thread for each item", anchor(_SPINE, "launch"))
-    m.step("apply", f"take {ROW} counts", anchor(_APPLY, "load"), busy, ROW)
-    m.step("apply", f"scan the workgroup, {rounds} rounds", anchor(_APPLY, "scan"), rows.first(rows.launched))
-    m.step("apply", f"store {ROW} inclusive sums", anchor(_APPLY, "store"), busy, ROW)
+        active = lanes.first(min(size, blocks - first))
+        m.step(spine, "scan the block sums", anchor(spine_file, "scan"), active)
+    if launch:
+        m.one_thread(spine, launch, anchor(spine_file, "launch"))
+    m.step(apply, f"take {ROW} {what}", anchor(apply_file, "load"), busy, ROW)
+    m.step(apply, f"scan the workgroup, {rounds} rounds", anchor(apply_file, "scan"), rows.first(rows.launched))
+    m.step(apply, f"store {ROW} {to}", anchor(apply_file, "store"), busy, ROW)
 
 
 def _strided(lanes: Lanes, src_count: int) -> np.ndarray:

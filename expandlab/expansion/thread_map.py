@@ -191,6 +191,20 @@ class MapBuilder:
             self.step(pass_name, label, line, lanes.active(rounds > before), int(level) - before)
             before = int(level)
 
+    def upper_bound(self, pass_name: str, line: Line, lanes: Lanes, ends: np.ndarray, thread: np.ndarray) -> np.ndarray:
+        """Add the probes of a binary search for the first of `ends` beyond each thread's index; returns its place."""
+        low = np.zeros(len(thread), np.int64)
+        high = np.full(len(thread), len(ends), np.int64)
+        probe = 0
+        while np.any(searching := low < high):
+            probe += 1
+            self.step(pass_name, f"probe {probe}", line, lanes.active(searching))
+            middle = np.where(searching, low + (high - low) // 2, 0)
+            right = searching & (ends[middle] <= thread)
+            high = np.where(searching & ~right, middle, high)
+            low = np.where(right, middle + 1, low)
+        return low
+
     def one_thread(self, pass_name: str, label: str, line: Line) -> None:
         """Add a step of a set-up stage."""
         self.step(pass_name, label, line, np.ones(1, np.int32))

@@ -11,23 +11,38 @@ from typing import Any
 
 import numpy as np
 
-from expandlab.expansion.strategy import FAILED_LOOP, FAILED_OVERFLOW, FAILURE, TOTAL, Passes, Strategy, settle_twin
+from expandlab.expansion.strategy import (
+    FAILED_LOOP,
+    FAILED_OVERFLOW,
+    FAILURE,
+    TOTAL,
+    Passes,
+    Sizes,
+    Strategy,
+    settle_twin,
+)
 from expandlab.expansion.thread_map import MapBuilder, Memory, MemoryRow, ThreadMap, items_of
 from expandlab.wgsl import anchor
 
 _APPEND, _CONSUME = "expansion/append/append.wgsl", "expansion/append/consume.wgsl"
+_SETUP, INFOS = "expansion/append/setup.wgsl", "expansion/append/infos.wgsl"
 
-# The longest loop; shaders/expansion/append/append.wgsl says why.
+# The longest loop; shaders/expansion/append/infos.wgsl says why.
 LONGEST = 65535
 
 
 def passes(p: Passes) -> None:
     """reset -> append -> setup -> consume."""
+    add_passes(p, "append", _APPEND)
+
+
+def add_passes(p: Passes, name: str, file: str) -> None:
+    """Add the passes of a strategy that appends infos; `name` and `file` are those of its pass 1."""
     p.words("infos", 2 * p.sizes.max_dst)
     p.reset("state")
-    p.add("append", threads=p.sizes.max_src, useful=lambda p1, p2: p1, twin=_append, overwrites=("infos",))
-    p.add("setup", threads=1, useful=lambda p1, p2: 1, twin=_setup, overwrites=("indirect",))
-    p.expand("consume", twin=_consume)
+    p.add(name, file=file, threads=p.sizes.max_src, useful=lambda p1, p2: p1, twin=_append, overwrites=("infos",))
+    p.add("setup", file=_SETUP, threads=1, useful=lambda p1, p2: 1, twin=_setup, overwrites=("indirect",))
+    p.expand("consume", file=_CONSUME, twin=_consume)
 
 
 def _append(b: Any) -> None:
@@ -66,8 +81,13 @@ def model(counts: np.ndarray, sizes: Any) -> ThreadMap:
     one = m.lanes(len(counts))
     m.step("append", "take N", anchor(_APPEND, "load"), one.first(len(counts)))
     m.step("append", "reserve N infos", anchor(_APPEND, "reserve"), one.active(counts > 0))
-    m.rounds("append", "write one info", anchor(_APPEND, "write"), one, counts)
-    m.one_thread("setup", "launch one thread for each info", anchor("expansion/append/setup.wgsl", "launch"))
+    m.rounds("append", "write one info", anchor(INFOS, "write"), one, counts)
+    return finish(m, counts, sizes)
+
+
+def finish(m: MapBuilder, counts: np.ndarray, sizes: Sizes) -> ThreadMap:
+    """The set-up and pass 2 of every strategy that appends infos."""
+    m.one_thread("setup", "launch one thread for each info", anchor(_SETUP, "launch"))
     src, local = items_of(counts)
     two = m.lanes(len(src))
     m.step("consume", "read info t", anchor(_CONSUME, "info"), two.first(len(src)))

@@ -48,25 +48,11 @@ def model(counts: np.ndarray, sizes: Any) -> ThreadMap:
     ends = np.cumsum(counts, dtype=np.int64)
     thread = np.arange(int(ends[-1]) if len(ends) else 0)
     two = m.lanes(len(thread))
-    src = _probe(m, two, ends, thread)
+    src = m.upper_bound("search", anchor(_SEARCH, "probe"), two, ends, thread)
     m.step("search", "subtract the range's start", anchor(_SEARCH, "start"), two.first(len(thread)))
     m.step("search", "work", anchor(_SEARCH, "work"), two.first(len(thread)))
     local = thread - (ends - counts)[src]
     return m.build(two, thread, memory({}, counts, sizes), src=src, local=local, dst=thread, entry=src)
-
-
-def _probe(m: MapBuilder, lanes: Any, ends: np.ndarray, thread: np.ndarray) -> np.ndarray:
-    low = np.zeros(len(thread), np.int64)
-    high = np.full(len(thread), len(ends), np.int64)
-    probe = 0
-    while np.any(searching := low < high):
-        probe += 1
-        m.step("search", f"probe {probe}", anchor(_SEARCH, "probe"), lanes.active(searching))
-        middle = np.where(searching, low + (high - low) // 2, 0)
-        right = searching & (ends[middle] <= thread)
-        high = np.where(searching & ~right, middle, high)
-        low = np.where(right, middle + 1, low)
-    return low
 
 
 STRATEGY = Strategy(

@@ -1,0 +1,66 @@
+"""`tile_search`: tiles that span more src than they have room for heads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from definition import assert_expands
+from hypothesis import given
+from hypothesis import strategies as st
+
+import expandlab as xl
+from expandlab.expansion.strategies.tile_search import ITEMS, LONGEST_ROUNDS
+
+TILE = 32 * ITEMS
+SPAN = 32 * LONGEST_ROUNDS
+
+
+def zeros(count):
+    return [0] * count
+
+
+# The last src of a tile begins before its end, so the tile's span ends with the empty src before it.
+EDGES = {
+    "longest counted span": [1, *zeros(SPAN - 1), 9],
+    "one more, searched": [1, *zeros(SPAN), 9],
+    "empty src at a tile's first item": [TILE, *zeros(3000), 5],
+    "empty src at a tile's last item": [TILE - 1, *zeros(3000), 5],
+    "empty src first and last": [*zeros(3000), TILE + 1, *zeros(3000)],
+    "every other tile": [*([TILE + 3, *zeros(600)] * 9), 1],
+    "a giant behind a desert": [*zeros(100_000), 50_000, *zeros(100_000), 1],
+}
+
+
+def searches(m):
+    return sum(int(step.active.sum()) * step.repeats for step in m.steps if step.label.startswith("search"))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("counts", EDGES.values(), ids=EDGES.keys())
+def test_long_runs_of_empty_src_expand_by_the_definition(counts, any_device):
+    result = xl.expand(counts, "tile_search", device=any_device, workgroup_size=32)
+    assert_expands(counts, result.src, result.local)
+    assert (np.diff(result.src.astype(np.int64)) >= 0).all()
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("counts", EDGES.values(), ids=EDGES.keys())
+def test_the_device_records_them_as_the_model_says(counts, gpu):
+    model = xl.thread_map(counts, "tile_search", workgroup_size=32, subgroup_size=gpu.subgroup_size)
+    recorded = xl.record_map(counts, "tile_search", device=gpu, workgroup_size=32)
+    for name in ("workgroup", "lane", "src", "local", "dst", "entry"):
+        assert np.array_equal(getattr(model, name), getattr(recorded, name)), name
+    assert np.array_equal(model.memory[1].rows[0].src, recorded.memory[1].rows[0].src)
+
+
+def test_a_tile_counts_heads_up_to_its_longest_span_and_searches_beyond():
+    of = {name: xl.thread_map(counts, "tile_search", workgroup_size=32) for name, counts in EDGES.items()}
+    assert searches(of["longest counted span"]) == 0
+    # The first src is found by the tile's own bounds in ten probes for each of ten items, at most.
+    assert 0 < searches(of["one more, searched"]) <= 10 * 11
+
+
+@given(counts=st.lists(st.one_of(st.just(0), st.integers(0, 700)), max_size=80))
+def test_every_thread_takes_at_most_eight_items(counts):
+    m = xl.thread_map(counts, "tile_search", workgroup_size=32)
+    assert np.bincount(m.workgroup, minlength=1).max() <= TILE
