@@ -85,4 +85,4 @@ def chromium_path() -> Path:
     return require("browser", find_chromium(), line)
 
 
-from drivers import any_device, gpu, lavapipe  # noqa: E402,F401 - fixtures for every test
+from drivers import any_device, every_device, gpu, lavapipe  # noqa: E402,F401 - fixtures for every test

@@ -14,6 +14,7 @@ DRIVERS = tuple(os.environ.get("EXPANDLAB_TEST_DEVICES", "lavapipe swiftshader")
 HINTS = {
     "lavapipe": "apt-get install mesa-vulkan-drivers libvulkan1",
     "swiftshader": "apt-get install chromium libvulkan1",
+    "dawn": "apt-get install chromium libvulkan1",
 }
 
 
@@ -21,9 +22,29 @@ HINTS = {
 def open_driver(name: str) -> xl.Device | xl.DeviceError:
     """The device, opened once for the whole run; or why it cannot be."""
     try:
-        return xl.device(name)
+        return open_dawn() if name == "dawn" else xl.device(name)
     except xl.DeviceError as error:
         return error
+
+
+def open_dawn() -> xl.Device:
+    """SwiftShader through Dawn, the other implementation of WebGPU, as a device of the user's own."""
+    try:
+        import wgpudawn
+    except ImportError as error:
+        raise xl.DeviceError("Dawn is not installed: pip install wgpudawn") from error
+
+    from expandlab.gpu.drivers import swiftshader_icd
+
+    icd = swiftshader_icd()
+    if icd is None:
+        raise xl.DeviceError("Dawn runs on the SwiftShader of a browser, and there is none")
+    with pytest.MonkeyPatch.context() as patch:
+        # It refuses the lavapipe of Mesa 22.3, so only SwiftShader is shown to it.
+        patch.setenv("VK_DRIVER_FILES", icd)
+        adapter = wgpudawn.gpu.enumerate_adapters_sync()[0]
+        wanted = [name for name in ("timestamp-query", "subgroups") if name in adapter.features]
+        return xl.adopt(adapter.request_device_sync(required_features=wanted))
 
 
 def driver(name: str) -> xl.Device:
@@ -44,6 +65,12 @@ def gpu(request) -> xl.Device:
 @pytest.fixture(params=[*DRIVERS, "reference"])
 def any_device(request) -> xl.Device:
     """Each software driver in turn, then the NumPy reference."""
+    return xl.device("reference") if request.param == "reference" else driver(request.param)
+
+
+@pytest.fixture(params=[*DRIVERS, "dawn", "reference"])
+def every_device(request) -> xl.Device:
+    """The same, and the second implementation of WebGPU."""
     return xl.device("reference") if request.param == "reference" else driver(request.param)
 
 

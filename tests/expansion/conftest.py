@@ -13,7 +13,7 @@ def _the_device_has_what_the_strategy_needs(request):
     strategy = xl.strategies().get(params.get("strategy"))
     if strategy is None or not strategy.needs:
         return
-    name = params.get("gpu") or params.get("any_device") or params.get("name")
+    name = next((params[key] for key in ("gpu", "any_device", "every_device", "name") if key in params), None)
     if name is None or name == "reference":
         return
     missing = [feature for feature in strategy.needs if feature not in driver(name).features]

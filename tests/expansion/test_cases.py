@@ -45,16 +45,16 @@ def combinations():
 
 @pytest.mark.gpu
 @pytest.mark.parametrize(("case", "strategy"), list(combinations()))
-def test_case(case, strategy, any_device):
+def test_case(case, strategy, every_device):
     counts = counts_of(case)
     given = np.array(counts, copy=True)
     expect = case["expect"]
     if "total" in expect:
         assert int(np.asarray(counts).astype(object).sum()) == expect["total"], "the input was made wrongly"
-        if any_device.is_reference and expect["total"] > SLOW_ON_REFERENCE:
+        if every_device.is_reference and expect["total"] > SLOW_ON_REFERENCE:
             pytest.skip("the same twin runs on the smaller cases")
         try:
-            result = xl.expand(counts, strategy, device=any_device, **arguments(case))
+            result = xl.expand(counts, strategy, device=every_device, **arguments(case))
         except xl.UnsupportedError:
             assert strategy != "auto"
             assert len(counts) > 300 or expect["total"] > 5000
@@ -64,7 +64,7 @@ def test_case(case, strategy, any_device):
     else:
         kind = ERRORS.get(expect["error"]) or getattr(xl, expect["error"])
         with pytest.raises(kind) as caught:
-            xl.expand(counts, strategy, device=any_device, **arguments(case))
+            xl.expand(counts, strategy, device=every_device, **arguments(case))
         assert str(caught.value)
         if "required" in expect:
             assert caught.value.required == expect["required"]
@@ -72,7 +72,7 @@ def test_case(case, strategy, any_device):
             assert caught.value.capacity == case["call"]["capacity"]
         if "row" in expect:
             assert caught.value.row == expect["row"] and f"row {expect['row']}" in str(caught.value)
-        after = xl.expand([2, 0, 3], strategy, device=any_device)
+        after = xl.expand([2, 0, 3], strategy, device=every_device)
         assert_expands([2, 0, 3], after.src, after.local)
     assert np.array_equal(counts, given, equal_nan=np.asarray(counts).dtype.kind == "f")
 

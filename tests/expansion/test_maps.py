@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from definition import pairs
+from drivers import driver
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -169,3 +170,16 @@ def test_a_map_turns_into_json():
     plain = json.loads(json.dumps(xl.thread_map([3, 1, 2], "append").to_dict()))
     assert len(plain["src"]) == 64 and plain["utilisation"] == 6 / 64
     assert plain["memory"][0]["rows"][0]["src"] == [0, 0, 0, 1, 2, 2]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("strategy", RUNS)
+def test_dawn_records_what_the_model_says(strategy):
+    dawn = driver("dawn")
+    missing = [feature for feature in xl.strategies()[strategy].needs if feature not in dawn.features]
+    if missing:
+        pytest.skip(f"Dawn lacks {', '.join(missing)}")
+    counts = INPUTS["powers"]
+    model = xl.thread_map(counts, strategy, subgroup_size=dawn.subgroup_size)
+    recorded = xl.record_map(counts, strategy, device=dawn)
+    assert len(recorded) == len(model) and rows_of(recorded) == rows_of(model)
