@@ -166,6 +166,9 @@ def explain(source: Source, message: str, offset: int = 0) -> ShaderError:
         reason = next((row for row in reversed(told) if row), "the shader did not compile")
     else:
         reason = what.group(1).strip()
+        # naga's validation names the function first, and why it is invalid behind `=`.
+        more = [row.strip()[1:].strip() for row in message.splitlines() if row.strip().startswith("=")]
+        reason = ": ".join([reason, *(text for text in more if text)])
     if place is None:
         return ShaderError(f"{source.name}: {reason}\n{message.strip()}", file=source.name)
     number, column = int(place.group(1)) - offset, int(place.group(2))

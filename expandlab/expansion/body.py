@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,10 @@ MAX_BUFFERS = 3
 _TYPES = {"uint32": "u32", "int32": "i32", "float32": "f32"}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _WORK = re.compile(r"\bfn\s+work\s*\(")
+# Constants that stand in front of a shader, and words that naga takes for an access mode wherever they stand.
+_OTHERS = {"WG", "DISPATCH", "BUCKET", "SPINS", "touch", "read", "write", "read_write"}
+_SIGNATURE = re.compile(r"fn\s+work\s*\((?:\s*\w+\s*:\s*u32\s*,){2}\s*\w+\s*:\s*u32\s*,?\s*\)\s*\{")
+_BINDING = re.compile(r"@(?:group|binding)\b")
 _DECLARED = re.compile(r"^\s*(?:fn|struct|alias|const|override|var(?:\s*<[^>]*>)?)\s+([A-Za-z_]\w*)", re.M)
 
 
@@ -47,21 +52,52 @@ def body_ending(body: Any, buffers: Mapping[str, Any] | None) -> Ending:
     """
     if not isinstance(body, str):
         raise TypeError(f"body={body!r}: give WGSL text that defines fn work(src: u32, local: u32, dst: u32)")
-    if not _WORK.search(_without_comments(body)):
-        raise ShaderError("body: defines no fn work(src: u32, local: u32, dst: u32); add it", file="body", line=1)
+    _check_body(body)
     checked = {name: _checked(name, value) for name, value in _mapping(buffers).items()}
-    declarations = [_declare(number, name, item) for number, (name, item) in enumerate(checked.items())]
     names = _clashes(body, list(checked))
+    ours = {name: names.get(name, name) for name in checked}
+    declarations = [_declare(number, ours[name], item) for number, (name, item) in enumerate(checked.items())]
+    # A buffer that the body does not use would be left out of the pipeline's layout.
+    declarations.append(f"fn touch() {{ {' '.join(f'_ = &{name};' for name in ours.values())} }}")
     slots = {
         "emit": "lib/emit_body.wgsl",
-        "buffers": wgsl.from_text(_rename("\n".join(declarations), names), "<buffers>"),
+        "buffers": wgsl.from_text("\n".join(declarations), "<buffers>"),
         "body": wgsl.from_text(_rename(body, names), "body"),
     }
     ending_buffers = {
-        names.get(name, name): EndingBuffer(item.array.nbytes, f"body.{name}", np.ravel(item.array))
+        ours[name]: EndingBuffer(item.array.nbytes, f"body.{name}", np.ravel(item.array))
         for name, item in checked.items()
     }
     return Ending(slots, ending_buffers, None)
+
+
+@contextmanager
+def naming_buffers() -> Iterator[None]:
+    """Turn a compile error in the declarations into one that names `buffers`: a name of theirs is a word of WGSL."""
+    try:
+        yield
+    except ShaderError as error:
+        if error.file != "<buffers>":
+            raise
+        raise ValueError(f"buffers: a name is a word of WGSL ({str(error).splitlines()[0]}); choose another") from None
+
+
+def _check_body(body: str) -> None:
+    """Raise ShaderError for what a compiler would blame on a line that is not the caller's."""
+    bare = _without_comments(body)
+    work, binding = _WORK.search(bare), _BINDING.search(bare)
+    if work is None:
+        raise ShaderError("body: defines no fn work(src: u32, local: u32, dst: u32); add it", file="body", line=1)
+    if not _SIGNATURE.match(bare, work.start()):
+        line = bare.count("\n", 0, work.start()) + 1
+        raise ShaderError(
+            f"body:{line}: work must be fn work(src: u32, local: u32, dst: u32), with no result", file="body", line=line
+        )
+    if binding is not None:
+        line = bare.count("\n", 0, binding.start()) + 1
+        raise ShaderError(
+            f"body:{line}: a body declares no bindings of its own; give the array in buffers=", file="body", line=line
+        )
 
 
 def results(arrays: Mapping[str, np.ndarray], buffers: Mapping[str, Any] | None) -> dict[str, np.ndarray]:
@@ -110,7 +146,7 @@ def _clashes(body: str, buffers: list[str]) -> dict[str, str]:
     """New names for what the caller calls as the strategies' shaders call something of theirs."""
     mine = {*_DECLARED.findall(_without_comments(body)), *buffers} - {"work"}
     ours = set().union(*(_DECLARED.findall(_without_attributes(text)) for text in _our_sources()))
-    return {name: f"{name}_of_body" for name in mine & (ours | {"WG", "DISPATCH", "BUCKET"})}
+    return {name: f"{name}_of_body" for name in mine & (ours | _OTHERS)}
 
 
 def _our_sources() -> list[str]:
@@ -126,7 +162,8 @@ def _rename(text: str, names: Mapping[str, str]) -> str:
 
 
 def _without_comments(text: str) -> str:
-    return re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+    # Blanks for what is cut, so that lines keep their numbers.
+    return re.sub(r"//[^\n]*|/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found.group()), text, flags=re.S)
 
 
 def _without_attributes(text: str) -> str:

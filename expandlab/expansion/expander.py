@@ -10,7 +10,7 @@ import numpy as np
 from expandlab import counts as _counts
 from expandlab.errors import CapacityError, UnsupportedError
 from expandlab.expansion.arguments import pick_prepared, power_of_two
-from expandlab.expansion.body import body_ending, results
+from expandlab.expansion.body import body_ending, naming_buffers, results
 from expandlab.expansion.endings import store
 from expandlab.expansion.passes import check_state, check_total, refuse_oversize
 from expandlab.expansion.report import Expansion, report_of
@@ -72,7 +72,8 @@ class Expander:
         self.strategy.passes(self._built)
         self._built.publish()
         refuse_oversize(self._built, self.device, self.max_dst)
-        self._program = self._built.graph.compile().program(self.device)
+        with naming_buffers():
+            self._program = self._built.graph.compile().program(self.device)
         self._program.upload({"params": self._params(0), **self._built.imported})
         self._slots = None
         self._next_slot = 0
@@ -126,8 +127,9 @@ class Expander:
         if self.device.is_reference:
             raise UnsupportedError("device='reference': NumPy has no command encoder; use run(), or a GPU")
         with self.device.lock, self.device.errors("recording an expansion"):
+            params = self._program.buffer("params")
             source, offset = self._count_source(counts_buffer, src_count)
-            encoder.copy_buffer_to_buffer(source, offset, self._program.buffer("params"), 0, 4)
+            encoder.copy_buffer_to_buffer(source, offset, params, 0, 4)
             self._program.record(encoder, replaced={"counts": counts_buffer}, keep=_KEPT_BINDINGS)
 
     @property

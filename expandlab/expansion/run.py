@@ -10,7 +10,7 @@ import numpy as np
 from expandlab import counts as _counts
 from expandlab.errors import CapacityError
 from expandlab.expansion.arguments import pick_strategy, power_of_two
-from expandlab.expansion.body import body_ending, results
+from expandlab.expansion.body import body_ending, naming_buffers, results
 from expandlab.expansion.chunks import run_in_chunks
 from expandlab.expansion.endings import store
 from expandlab.expansion.passes import check_total
@@ -72,7 +72,8 @@ def expand(
             capacity=limit,
         )
     chosen = pick_strategy(strategy, values, dev)
-    done = run_in_chunks(chosen, values, dev, ending, workgroup_size, checked)
+    with naming_buffers():
+        done = run_in_chunks(chosen, values, dev, ending, workgroup_size, checked)
     return Expansion(
         src=done.src if body is None else None,
         local=done.local if body is None else None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from expandlab.errors import DeviceError
 from expandlab.graph.plan import PassRun, Plan, PlanRun, arguments_at, check_limits, input_words
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Program:
         self._external = dict(external or {})
         self._buffers: dict[str, Any] = {}
         self._owned: list[Any] = []
+        self._closed = False
         self._query_set: Any = None
         self._replacements: dict[Any, Any] = {}
         check_limits(plan.graph, device)
@@ -49,6 +51,7 @@ class Program:
     def close(self) -> None:
         """Give the device's memory back. Waiting for the garbage collector would keep it for too long."""
         with self.device.lock:
+            self._closed = True
             for item in self._owned:
                 item.destroy()
             self._owned.clear()
@@ -57,6 +60,7 @@ class Program:
 
     def buffer(self, name: str) -> Any:
         """The GPU buffer of a resource."""
+        self._check_open()
         return self._buffers[name]
 
     def record(
@@ -67,6 +71,7 @@ class Program:
         replaced: buffers of the caller's to use instead of the program's own, by resource name. The bindings of the
         last `keep` such sets are kept.
         """
+        self._check_open()
         bindings = self._bindings if not replaced else self._replaced_bindings(replaced, keep)
         for index, item in enumerate(self.plan.order):
             kernel = self.plan.graph.passes[item].kernel
@@ -92,6 +97,7 @@ class Program:
 
     def upload(self, inputs: Mapping[str, np.ndarray]) -> None:
         """Write the imported resources."""
+        self._check_open()
         with self.device.lock, self.device.errors("writing the inputs"):
             for name, data in input_words(self.plan.graph, inputs).items():
                 if data.nbytes:
@@ -127,6 +133,10 @@ class Program:
                 # Nothing was mapped, so nothing has waited for the device yet.
                 gpu.queue.on_submitted_work_done_sync()
             return arrays, times, (time.perf_counter() - start) * 1e3
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise DeviceError("this was closed and its memory given back; make a new one")
 
     def _make_buffers(self) -> None:
         usages: dict[str, set[str]] = {name: set() for name in self.plan.graph.resources}

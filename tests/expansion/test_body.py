@@ -100,6 +100,18 @@ def test_a_compile_error_points_at_the_callers_line(gpu):
     [
         ("fn other() {}", {}, xl.ShaderError, "fn work"),
         ("// fn work(", {}, xl.ShaderError, "fn work"),
+        ("// one\nfn work(a: i32, b: u32, c: u32) {}", {}, xl.ShaderError, "body:2: work must be"),
+        ("fn work(a: u32) {}", {}, xl.ShaderError, "body:1: work must be"),
+        ("fn work(s: u32, l: u32, d: u32) -> u32 { return s; }", {}, xl.ShaderError, "no result"),
+        (
+            "\n@group(0) @binding(9) var<uniform> u: u32;\nfn work(s: u32, l: u32, d: u32) {}",
+            {},
+            xl.ShaderError,
+            "body:2: a",
+        ),
+        ("fn work(s: u32, l: u32, d: u32) { work(s, l, d); }", {}, xl.ShaderError, "recursive"),
+        ("fn work(s: u32, l: u32, d: u32) {}", {"array": np.zeros(1, np.uint32)}, ValueError, "buffers: a name"),
+        ("fn work(s: u32, l: u32, d: u32) {}", {"fn": np.zeros(1, np.uint32)}, ValueError, "buffers: a name"),
         (5, {}, TypeError, "body=5"),
         (None, {"a": np.zeros(1, np.uint32)}, ValueError, "body="),
         ("fn work(s: u32, l: u32, d: u32) {}", {"a": np.zeros(1)}, TypeError, r"buffers\['a'\].*float64"),
@@ -113,6 +125,21 @@ def test_a_compile_error_points_at_the_callers_line(gpu):
 def test_a_bad_body_or_buffer_is_named(body, buffers, error, text, lavapipe):
     with pytest.raises(error, match=text):
         xl.expand([1], "append", body=body, buffers=buffers, device=lavapipe)
+
+
+def test_a_buffer_that_the_body_leaves_alone_comes_back_as_it_was(gpu):
+    unused, whole = np.arange(4, dtype=np.uint32), np.ones(2, np.int32)
+    done = run(
+        "po2_merged", gpu, "fn work(src: u32, local: u32, dst: u32) {}", counts=[2],
+        unused=unused, read=xl.read_only(whole), count=xl.atomic(unused),
+    )  # fmt: skip
+    assert np.array_equal(done.buffers["unused"], unused) and np.array_equal(done.buffers["read"], whole)
+
+
+def test_writing_a_read_only_buffer_says_why_it_does_not_compile(gpu):
+    with pytest.raises(xl.ShaderError) as caught:
+        run("flat", gpu, "fn work(s: u32, l: u32, d: u32) { a[0] = 1u; }", a=xl.read_only(np.zeros(1, np.uint32)))
+    assert caught.value.file == "body" and "work" in str(caught.value)
 
 
 def test_the_reference_cannot_run_wgsl():

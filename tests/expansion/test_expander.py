@@ -184,6 +184,15 @@ def test_a_bad_record_is_named_and_records_nothing(gpu):
         assert words(gpu, prepared.total_buffer)[0] == 4
 
 
+def test_a_closed_expander_says_so(gpu):
+    prepared = xl.Expander("append", max_src=4, max_dst=9, device=gpu)
+    prepared.close()
+    prepared.close()
+    for use in (lambda: prepared.run([1]), lambda: prepared.src_buffer, lambda: prepared.record(None, None, 0)):
+        with pytest.raises(xl.DeviceError, match="closed"):
+            use()
+
+
 def test_the_reference_runs_but_does_not_record():
     with xl.Expander("po2_merged", max_src=4, max_dst=9, device="reference") as prepared:
         assert prepared.run([3, 1]).src.tolist() == [0, 1, 0, 0]
