@@ -3,47 +3,37 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from functools import cache
+from importlib import import_module
 
-from expandlab.expansion.strategies import (
-    append,
-    append_aggregated,
-    atomic64_add,
-    atomic64_aggregated,
-    atomic64_cas,
-    flat,
-    head_scan,
-    linear_search,
-    lookback_search,
-    po2_buckets,
-    po2_merged,
-    po2_range,
-    prefix_search,
-    size_classes,
-    tile_search,
-    workgroup_scan,
-)
 from expandlab.expansion.strategy import Strategy
 
-_ALL = (
-    flat.STRATEGY,
-    append.STRATEGY,
-    append_aggregated.STRATEGY,
-    linear_search.STRATEGY,
-    prefix_search.STRATEGY,
-    atomic64_cas.STRATEGY,
-    atomic64_add.STRATEGY,
-    atomic64_aggregated.STRATEGY,
-    lookback_search.STRATEGY,
-    po2_buckets.STRATEGY,
-    po2_merged.STRATEGY,
-    po2_range.STRATEGY,
-    workgroup_scan.STRATEGY,
-    tile_search.STRATEGY,
-    head_scan.STRATEGY,
-    size_classes.STRATEGY,
+# Names of modules of this folder; a strategy is called like its module.
+_IN_ORDER = (
+    "flat",
+    "append",
+    "append_aggregated",
+    "linear_search",
+    "prefix_search",
+    "atomic64_cas",
+    "atomic64_add",
+    "atomic64_aggregated",
+    "lookback_search",
+    "po2_buckets",
+    "po2_merged",
+    "po2_range",
+    "workgroup_scan",
+    "tile_search",
+    "head_scan",
+    "size_classes",
 )
+
+
+@cache
+def _all() -> tuple[Strategy, ...]:
+    return tuple(import_module(f"{__name__}.{name}").STRATEGY for name in _IN_ORDER)
 
 
 def strategies() -> OrderedDict[str, Strategy]:
     """Ordered dict name -> `Strategy`, in the order in which they are taught."""
-    return OrderedDict((strategy.name, strategy) for strategy in _ALL)
+    return OrderedDict((strategy.name, strategy) for strategy in _all())
