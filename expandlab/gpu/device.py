@@ -31,6 +31,8 @@ _WANTED_FEATURES = (
     "multi-draw-indirect-count",
     "vertex-writable-storage",
 )
+# Of the attachment that a pass of draws must have; nothing is written to it.
+POINT_FORMAT = "depth16unorm"
 _SUBGROUP_WORDS = ("subgroup", "quadBroadcast", "quadSwap")
 
 
@@ -132,18 +134,50 @@ class Device:
             return "enable subgroups;\n"
         return ""
 
-    def pipeline(self, source: wgsl.Source, entry: str, *, checked: bool = True) -> Any:
-        """The compute pipeline of `source`'s entry point, cached for the life of the device."""
-        key = (source.text, entry, checked)
+    def pipeline(self, source: wgsl.Source, entry: str, *, checked: bool = True, moving: str | None = None) -> Any:
+        """The compute pipeline of `source`'s entry point, cached for the life of the device.
+
+        moving: a buffer of the shader whose bind group takes an offset each time that it is set, by its variable.
+        """
+        key = (source.text, entry, checked, moving)
         if key not in self._pipelines:
             module = self.module(source, checked=checked)
             try:
                 self._pipelines[key] = self.gpu.create_compute_pipeline(
-                    label=source.name, layout="auto", compute={"module": module, "entry_point": entry}
+                    label=source.name,
+                    layout="auto" if moving is None else self._moving_layout(source, moving),
+                    compute={"module": module, "entry_point": entry},
                 )
             except self.api.GPUError as error:
                 raise wgsl.explain(source, str(error)) from None
         return self._pipelines[key]
+
+    def point_pipeline(self, source: wgsl.Source, entry: str, *, checked: bool = True) -> Any:
+        """The render pipeline of points with `source`'s vertex stage and no fragment stage, cached as well."""
+        key = (source.text, entry, checked, "points")
+        if key not in self._pipelines:
+            module = self.module(source, checked=checked)
+            try:
+                self._pipelines[key] = self.gpu.create_render_pipeline(
+                    label=source.name,
+                    layout="auto",
+                    vertex={"module": module, "entry_point": entry},
+                    primitive={"topology": "point-list"},
+                    depth_stencil={"format": POINT_FORMAT, "depth_write_enabled": False, "depth_compare": "always"},
+                )
+            except self.api.GPUError as error:
+                raise wgsl.explain(source, str(error)) from None
+        return self._pipelines[key]
+
+    def _moving_layout(self, source: wgsl.Source, moving: str) -> Any:
+        """The pipeline layout as the shader declares it: an automatic one has no moving offsets."""
+        kinds = {("uniform", False): "uniform", ("storage", False): "read-only-storage", ("storage", True): "storage"}
+        groups: list[list[dict[str, Any]]] = [[] for _ in range(1 + max(b.group for b in source.bindings))]
+        for binding in source.bindings:
+            buffer = {"type": kinds[binding.address, binding.writes], "has_dynamic_offset": binding.name == moving}
+            groups[binding.group].append({"binding": binding.binding, "visibility": "COMPUTE", "buffer": buffer})
+        layouts = [self.gpu.create_bind_group_layout(entries=entries) for entries in groups]
+        return self.gpu.create_pipeline_layout(bind_group_layouts=layouts)
 
     def buffer(self, size: int, usage: str = "STORAGE|COPY_SRC|COPY_DST", label: str = "") -> Any:
         """A zeroed buffer of at least `size` bytes, rounded up to whole words."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from expandlab.errors import DeviceError
-from expandlab.graph.plan import PassRun, Plan, PlanRun, arguments_at, check_limits, input_words
+from expandlab.gpu.device import POINT_FORMAT
+from expandlab.graph.frame_graph import Kernel
+from expandlab.graph.launch import Draws, Repeat, launched
+from expandlab.graph.plan import PassRun, Plan, PlanRun, check_limits, input_words
 
 if TYPE_CHECKING:
     from expandlab.gpu import Device
@@ -83,17 +87,49 @@ class Program:
                     "beginning_of_pass_write_index": 2 * index,
                     "end_of_pass_write_index": 2 * index + 1,
                 }
-            work = encoder.begin_compute_pass(**options)
-            work.set_pipeline(pipeline)
-            for number, group in groups.items():
+            if isinstance(kernel.workgroups, Draws):
+                self._record_draws(encoder, kernel.workgroups, pipeline, groups, options)
+            else:
+                self._record_dispatch(encoder, kernel, pipeline, groups, options)
+
+    def _record_dispatch(
+        self, encoder: Any, kernel: Kernel, pipeline: Any, groups: Mapping[int, Any], options: dict[str, Any]
+    ) -> None:
+        work = encoder.begin_compute_pass(**options)
+        work.set_pipeline(pipeline)
+        moving = _moving_group(kernel)
+        for number, group in groups.items():
+            if number != moving:
                 work.set_bind_group(number, group)
-            if kernel.indirect is not None:
-                name, offset = kernel.indirect
-                work.dispatch_workgroups_indirect(self._buffers[name], offset)
-            elif all(kernel.workgroups):
-                # A direct dispatch of zero groups is legal, and has frozen a driver (gfx-rs/wgpu#6467).
-                work.dispatch_workgroups(*kernel.workgroups)
-            work.end()
+        if isinstance(kernel.workgroups, Repeat):
+            repeat, buffer = kernel.workgroups, self._buffers[kernel.workgroups.buffer]
+            for place in range(0, repeat.count * repeat.stride, repeat.stride):
+                work.set_bind_group(moving, groups[moving], (place,))
+                work.dispatch_workgroups_indirect(buffer, place)
+        elif kernel.indirect is not None:
+            name, offset = kernel.indirect
+            work.dispatch_workgroups_indirect(self._buffers[name], offset)
+        elif all(kernel.workgroups):
+            # A direct dispatch of zero groups is legal, and has frozen a driver (gfx-rs/wgpu#6467).
+            work.dispatch_workgroups(*kernel.workgroups)
+        work.end()
+
+    def _record_draws(
+        self, encoder: Any, draws: Draws, pipeline: Any, groups: Mapping[int, Any], options: dict[str, Any]
+    ) -> None:
+        from wgpu.backends.wgpu_native.extras import multi_draw_indirect_count
+
+        # A render pass must have an attachment; this one is only looked at, and no point reaches it.
+        view = {"view": self._attachment, "depth_read_only": True, "depth_load_op": None, "depth_store_op": None}
+        work = encoder.begin_render_pass(color_attachments=[], depth_stencil_attachment=view, **options)
+        work.set_pipeline(pipeline)
+        for number, group in groups.items():
+            work.set_bind_group(number, group)
+        multi_draw_indirect_count(
+            work, self._buffers[draws.buffer], offset=0,
+            count_buffer=self._buffers[draws.drawn], count_buffer_offset=0, max_count=draws.most,
+        )  # fmt: skip
+        work.end()
 
     def upload(self, inputs: Mapping[str, np.ndarray]) -> None:
         """Write the imported resources."""
@@ -165,11 +201,14 @@ class Program:
         bindings: dict[str, tuple[Any, dict[int, Any]]] = {}
         for item in self.plan.graph.passes.values():
             source, resources = item.kernel.source, item.kernel.resources()
-            pipeline = self.device.pipeline(source, item.kernel.entry, checked=item.kernel.checked)
+            pipeline = self._pipeline(item.kernel)
+            repeat = item.kernel.workgroups if isinstance(item.kernel.workgroups, Repeat) else None
             entries: dict[int, dict[int, tuple[Any, int, int]]] = {}
             for binding in source.bindings:
                 name = resources[binding.name]
                 size = max(4, -(-self.plan.graph.resources[name].size // 4) * 4)
+                if repeat is not None and binding.name == repeat.variable:
+                    size = repeat.stride
                 size = min(size, buffers[name].size)
                 entries.setdefault(binding.group, {})[binding.binding] = (buffers[name], 0, size)
             bindings[item.name] = (
@@ -177,6 +216,17 @@ class Program:
                 {group: self.device.bind(pipeline, group, members) for group, members in entries.items()},
             )
         return bindings
+
+    def _pipeline(self, kernel: Kernel) -> Any:
+        if isinstance(kernel.workgroups, Draws):
+            return self.device.point_pipeline(kernel.source, kernel.entry, checked=kernel.checked)
+        moving = kernel.workgroups.variable if isinstance(kernel.workgroups, Repeat) else None
+        return self.device.pipeline(kernel.source, kernel.entry, checked=kernel.checked, moving=moving)
+
+    @cached_property
+    def _attachment(self) -> Any:
+        usage = "RENDER_ATTACHMENT"
+        return self._own(self.device.gpu.create_texture(size=(1, 1, 1), format=POINT_FORMAT, usage=usage)).create_view()
 
     def _make_timer(self) -> None:
         if self.device.timestamp_period_ns is None:
@@ -190,12 +240,10 @@ class Program:
         return item
 
     def _indirect(self) -> list[str]:
-        kernels = [item.kernel for item in self.plan.graph.passes.values()]
-        return [kernel.indirect[0] for kernel in kernels if kernel.indirect is not None]
+        return [name for item in self.plan.graph.passes.values() for name in item.kernel.arguments]
 
     def _workgroups(self, name: str, arrays: Mapping[str, np.ndarray]) -> tuple[int, int, int]:
-        kernel = self.plan.graph.passes[name].kernel
-        return kernel.workgroups if kernel.indirect is None else arguments_at(arrays, *kernel.indirect)
+        return launched(self.plan.graph.passes[name].kernel, arrays)
 
     def _copy_out(self, encoder: Any, buffer: Any) -> Any:
         staging = self.device.buffer(buffer.size, "MAP_READ|COPY_DST", "read back")
@@ -215,6 +263,13 @@ class Program:
         # Some drivers return an end before its beginning when the counter restarts; such a sample says nothing.
         spans = np.where(ticks[:, 1] >= ticks[:, 0], ticks[:, 1] - ticks[:, 0], 0)
         return [float(span) * self.device.timestamp_period_ns * 1e-6 for span in spans]
+
+
+def _moving_group(kernel: Kernel) -> int | None:
+    """The bind group that a repeated dispatch sets anew each time, or None."""
+    if not isinstance(kernel.workgroups, Repeat):
+        return None
+    return next(b.group for b in kernel.source.bindings if b.name == kernel.workgroups.variable)
 
 
 def _take(staging: Any, size: int) -> np.ndarray:

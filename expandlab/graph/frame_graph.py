@@ -8,6 +8,7 @@ from typing import Any
 
 from expandlab import wgsl as _wgsl
 from expandlab.errors import GraphError, UninitialisedReadError, UnknownNameError
+from expandlab.graph import launch as _launch
 
 MODES = ("read", "write", "read_write")
 READ_USAGES = ("storage", "copy", "uniform", "indirect", "index")
@@ -50,13 +51,13 @@ class Access:
 
 @dataclass(frozen=True)
 class Kernel:
-    """The work of a pass: one compute dispatch.
+    """The work of a pass: a compute dispatch, or what `expandlab.graph.launch` describes.
 
     wgsl: the shader's text, or a `Source` of `expandlab.wgsl`.
     entry: its entry point.
     bindings: {variable of the shader: resource}, or the resources in order of group and binding number.
     workgroups: (x, y, z), or the buffer that holds the three u32 of an indirect dispatch: its name, or (name, offset
-        in bytes).
+        in bytes); or a `Repeat` or `Draws`.
     checked: whether the implementation's run-time checks of bounds and loops stay in; leave them out only for a
         shader that cannot go out of bounds whatever its inputs.
     twin: the same work in NumPy for the reference device: a function of a namespace with one uint32 array for each
@@ -66,7 +67,7 @@ class Kernel:
     wgsl: str | _wgsl.Source
     entry: str
     bindings: Mapping[str, str] | Sequence[str]
-    workgroups: tuple[int, int, int] | str | tuple[str, int]
+    workgroups: tuple[int, int, int] | str | tuple[str, int] | _launch.Repeat | _launch.Draws
     checked: bool = True
     twin: Callable[[Any], None] | None = field(default=None, compare=False)
 
@@ -77,10 +78,19 @@ class Kernel:
 
     @property
     def indirect(self) -> tuple[str, int] | None:
-        """Buffer and offset of an indirect dispatch's arguments, or None for a direct one."""
+        """Buffer and offset of the (first) indirect dispatch's arguments, or None for a direct one."""
         if isinstance(self.workgroups, str):
             return self.workgroups, 0
+        if isinstance(self.workgroups, (_launch.Repeat, _launch.Draws)):
+            return self.workgroups.buffer, 0
         return self.workgroups if len(self.workgroups) == 2 else None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The buffers with the arguments of an indirect launch."""
+        if isinstance(self.workgroups, (_launch.Repeat, _launch.Draws)):
+            return self.workgroups.reads
+        return () if self.indirect is None else self.indirect[:1]
 
     def resources(self) -> dict[str, str]:
         """{variable: resource} for every buffer that the shader declares. Raises GraphError where they disagree."""
@@ -215,14 +225,21 @@ class FrameGraph:
                     f"pass {owner!r}: its kernel {what} {resource!r} (variable {variable}), "
                     "but its accesses do not say so; add the access"
                 )
-        if kernel.indirect is not None:
-            name, offset = kernel.indirect
+        indirect = {access.resource for access in accesses if access.usage == "indirect"}
+        for name in kernel.arguments:
             self._known(name, f"workgroups of pass {owner!r}")
-            if name not in {access.resource for access in accesses if access.usage == "indirect"}:
+            if name not in indirect:
                 raise GraphError(
                     f"pass {owner!r}: workgroups={name!r} is an indirect buffer; "
                     "add a read access with usage='indirect'"
                 )
+        if isinstance(kernel.workgroups, (_launch.Repeat, _launch.Draws)):
+            sizes = {name: resource.size for name, resource in self.resources.items()}
+            resources = kernel.resources()
+            uniforms = {b.name: resources[b.name] for b in kernel.source.bindings if b.address == "uniform"}
+            _launch.check(owner, kernel.workgroups, sizes, uniforms)
+        elif kernel.indirect is not None:
+            name, offset = kernel.indirect
             if offset % 4 or not 0 <= offset <= self.resources[name].size - 12:
                 raise GraphError(f"pass {owner!r}: workgroups={kernel.workgroups!r}: no three u32 lie at that offset")
 

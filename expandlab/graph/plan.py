@@ -105,9 +105,3 @@ def check_limits(graph: FrameGraph, device: Any) -> None:
             f"buffer {name!r} needs {size:,} bytes; {device.info.name} allows {device.limits[limit]:,} ({limit}). "
             "Open the device with limits='adapter' or give it less work"
         )
-
-
-def arguments_at(arrays: Mapping[str, np.ndarray], name: str, offset: int) -> tuple[int, int, int]:
-    """The three u32 of an indirect dispatch."""
-    x, y, z = (int(n) for n in arrays[name][offset // 4 : offset // 4 + 3])
-    return x, y, z

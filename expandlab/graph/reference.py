@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from expandlab.errors import UnsupportedError
-from expandlab.graph.plan import PassRun, Plan, PlanRun, arguments_at, check_limits, input_words
+from expandlab.graph.launch import launched
+from expandlab.graph.plan import PassRun, Plan, PlanRun, check_limits, input_words
 
 if TYPE_CHECKING:
     from expandlab.gpu import Device
@@ -66,7 +67,7 @@ class ReferenceProgram:
     def _twin(self, name: str) -> tuple[int, int, int]:
         """Run one pass; returns the workgroups that a device would launch."""
         kernel = self.plan.graph.passes[name].kernel
-        groups = kernel.workgroups if kernel.indirect is None else arguments_at(self._arrays, *kernel.indirect)
+        groups = launched(kernel, self._arrays)
         if all(groups):
             bound = {variable: self._arrays[resource] for variable, resource in kernel.resources().items()}
             kernel.twin(SimpleNamespace(**bound))
