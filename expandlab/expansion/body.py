@@ -61,6 +61,7 @@ def body_ending(body: Any, buffers: Mapping[str, Any] | None) -> Ending:
     declarations.append(f"fn touch() {{ {' '.join(f'_ = &{name};' for name in ours.values())} }}")
     slots = {
         "emit": "lib/emit_body.wgsl",
+        "emit4": "lib/emit4_each.wgsl",
         "buffers": wgsl.from_text("\n".join(declarations), "<buffers>"),
         "body": wgsl.from_text(_rename(body, names), "body"),
     }

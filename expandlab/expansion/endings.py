@@ -16,8 +16,9 @@ RECORD_COLUMNS = (
 
 def store(max_dst: int) -> Ending:
     """Materialise: `out_src[dst]` and `out_local[dst]`."""
-    buffers = {name: EndingBuffer(4 * max_dst, name) for name in ("out_src", "out_local")}
-    return Ending({"emit": "lib/emit_store.wgsl"}, buffers, _store)
+    # Whole fours, for the strategies that store four items at once.
+    buffers = {name: EndingBuffer(16 * -(-max_dst // 4), name) for name in ("out_src", "out_local")}
+    return Ending({"emit": "lib/emit_store.wgsl", "emit4": "lib/emit4_store.wgsl"}, buffers, _store)
 
 
 def _store(b: Any, src: np.ndarray, local: np.ndarray, dst: np.ndarray) -> None:
@@ -32,6 +33,7 @@ def record(rows: int, subgroups: bool) -> Ending:
     """
     slots = {
         "emit": "lib/emit_record.wgsl",
+        "emit4": "lib/emit4_each.wgsl",
         "invocation": "lib/invocation_subgroup.wgsl" if subgroups else "lib/invocation_plain.wgsl",
     }
     sizes = {"rows": 4 * len(RECORD_COLUMNS) * rows, "rows_used": 4}

@@ -1,9 +1,11 @@
 """Load-balancing search: one search for each tile of the output, heads counted and scanned inside the tile.
 
 Wins when P2 is large: a search is shared by a tile of 8 items for each thread, every workgroup has the same work
-whatever N is, and the items of a tile are found in workgroup memory. Loses when P2 is small, where its five passes cost
-more than one search for each item, and where long runs of empty src lie in a tile: its items then search one by one.
-Source: S. Baxter, "moderngpu", load-balancing search (2013); here heads are counted instead of merging serially.
+whatever N is, the items of a tile are found in workgroup memory, and results leave in 16-byte stores. Loses when P2 is
+small, where its passes cost more than one search for each item, and where long runs of empty src lie in a tile: its
+items then search one by one.
+Source: S. Baxter, "moderngpu", load-balancing search (2013). Here the src mark their first items in a bit field instead
+of being merged serially: a bit's rank is the number of src that began before it (Jacobson 1989, succinct rank).
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from expandlab.expansion.scan import add_scan, scan_steps
-from expandlab.expansion.steps import add_loop, rounds_of, search, strided
+from expandlab.expansion.steps import add_loop, search, stepped
 from expandlab.expansion.strategy import TOTAL, Passes, Sizes, Strategy
 from expandlab.expansion.thread_map import Lanes, MapBuilder, Memory, MemoryRow, ThreadMap, items_of
 from expandlab.graph.fold import fold
@@ -51,23 +53,25 @@ def _boundaries(total: int, size: int) -> np.ndarray:
 
 def _cut(b: Any) -> None:
     total = int(b.state[TOTAL])
-    boundaries = _boundaries(total, b.workgroup_size)
-    ends = b.ends[: b.params[0]]
-    b.tile_src[: len(boundaries)] = np.searchsorted(ends, boundaries.astype(np.uint32), side="left")
-    b.launches[:3] = fold(len(boundaries) - 1)
+    items = _boundaries(total, b.workgroup_size)
+    if total:
+        items[-1] = total - 1
+        ends = b.ends[: b.params[0]]
+        b.tile_src[: len(items)] = np.searchsorted(ends, items.astype(np.uint32), side="right")
+    b.launches[:3] = fold(len(items) - 1)
 
 
 def _tile_items(b: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     total = int(b.state[TOTAL])
-    # What every tile does, all at once: src that end before the tile, and the heads up to the item inside it.
-    ends = b.ends[: b.tile_src[-(-total // (ITEMS * b.workgroup_size))]]
-    heads = np.bincount(ends, minlength=total)
-    ended = np.cumsum(heads)
-    first = np.arange(total) // (ITEMS * b.workgroup_size)
-    before = np.concatenate([[0], ended])[first * ITEMS * b.workgroup_size]
-    src = (b.tile_src[first] + (ended - before)).astype(np.uint32)
+    # What every tile does, all at once: a mark at the first item of every src that has some, ranks, and the owners.
+    ends = b.ends[: b.tile_src[-(-total // (ITEMS * b.workgroup_size))] + 1 if total else 0]
+    starts = np.concatenate([np.zeros(1, np.uint32), ends])[: len(ends)]
+    owners = np.flatnonzero(ends > starts)
+    marks = np.zeros(total, np.uint32)
+    marks[starts[owners]] = 1
+    src = owners[np.cumsum(marks, dtype=np.uint32) - 1].astype(np.uint32) if total else np.zeros(0, np.uint32)
     dst = np.arange(total, dtype=np.uint32)
-    return src, dst - np.concatenate([np.zeros(1, np.uint32), ends])[src], dst
+    return src, dst - starts[src], dst
 
 
 def memory(buffers: dict[str, np.ndarray], counts: np.ndarray, sizes: Sizes) -> tuple[Memory, ...]:
@@ -80,12 +84,12 @@ def memory(buffers: dict[str, np.ndarray], counts: np.ndarray, sizes: Sizes) -> 
     )
     return (
         Memory("ends", "end of every src's range (inclusive prefix sum)", (ends,)),
-        Memory("tile_src", "first src that ends in each tile or after it", (tiles,)),
+        Memory("tile_src", "src of the first item of each tile, and of the last item", (tiles,)),
     )
 
 
 def model(counts: np.ndarray, sizes: Sizes) -> ThreadMap:
-    """Workgroup t takes the items of tile t."""
+    """Workgroup t takes the items of tile t, four neighbours for each thread in turns."""
     m = MapBuilder("tile_search", sizes)
     size = sizes.workgroup_size
     scan_steps(m, len(counts))
@@ -97,7 +101,7 @@ def model(counts: np.ndarray, sizes: Sizes) -> ThreadMap:
     items, span = (np.zeros(groups.workgroups, np.int64) for _ in "is")
     items[: len(boundaries) - 1], span[: len(boundaries) - 1] = np.diff(boundaries), np.diff(tile_src)
     _tile_steps(m, groups, ends, items, span, tile_src)
-    workgroup, thread, index = strided(items, size)
+    workgroup, thread, index = _in_fours(items, size)
     m.lanes(len(workgroup))
     full = {name: np.full(len(workgroup), -1) for name in ("src", "local", "dst", "entry")}
     busy = np.flatnonzero(index >= 0)
@@ -108,13 +112,24 @@ def model(counts: np.ndarray, sizes: Sizes) -> ThreadMap:
     return m.build_rows(wrote, workgroup=workgroup, thread=thread, **full)
 
 
+def _in_fours(items: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of workgroups whose threads take four neighbouring items each turn: as `strided`, a step for each item."""
+    group, thread, step = stepped(4 * np.maximum(1, -(-items // (4 * size))), size)
+    item = step // 4 * 4 * size + 4 * thread + step % 4
+    return group, thread, np.where(item < items[group], item, -1)
+
+
 def _cut_steps(m: MapBuilder, ends: np.ndarray, boundaries: np.ndarray) -> np.ndarray:
-    every = np.zeros(len(boundaries), np.int64)
-    tile_src, probes = search(ends, boundaries, "left", every, every + len(ends))
-    lanes = m.lanes(len(boundaries))
+    items = boundaries.copy()
     m.one_thread("cut", "launch a workgroup for each tile", anchor(_CUT, "launch"))
+    if len(boundaries) == 1:
+        return np.zeros(1, np.int64)
+    items[-1] -= 1
+    every = np.zeros(len(items), np.int64)
+    tile_src, probes = search(ends, items, "right", every, every + len(ends))
+    lanes = m.lanes(len(items))
     m.rounds("cut", "probe", anchor(_CUT, "probe"), lanes, probes)
-    m.step("cut", "store the tile's first src", anchor(_CUT, "store"), lanes.first(len(boundaries)))
+    m.step("cut", "store the tile's first src", anchor(_CUT, "store"), lanes.first(len(items)))
     return tile_src
 
 
@@ -122,22 +137,49 @@ def _tile_steps(
     m: MapBuilder, lanes: Lanes, ends: np.ndarray, items: np.ndarray, span: np.ndarray, tile_src: np.ndarray
 ) -> None:
     size = m.workgroup_size
-    every, counted = lanes.first(lanes.launched), span <= LONGEST_ROUNDS * size
+    marked, thread = span <= LONGEST_ROUNDS * size, np.arange(lanes.launched) % size
+    words = ITEMS * size // 32
+    begin, own = _marking(ends, items, np.where(marked, span, 0), tile_src, size)
     m.step("tile_items", "take the tile's src", anchor(_TILE, "load"), lanes.active(np.repeat(items > 0, size)))
-    m.step("tile_items", "zero the heads", anchor(_TILE, "zero"), every, ITEMS)
-    m.rounds(
-        "tile_items", "count one head", anchor(_TILE, "count"), lanes, rounds_of(np.where(counted, span, 0), size)
+    m.step("tile_items", "zero the marks", anchor(_TILE, "zero"), lanes.active(thread < words))
+    m.rounds("tile_items", "mark a first item", anchor(_TILE, "mark"), lanes, begin)
+    add_loop(
+        m, "tile_items", lanes, np.where(thread < words, thread % 8, 0),
+        ("count the marks of one word", anchor(_TILE, "sum"), 1),
     )  # fmt: skip
-    m.step("tile_items", f"add up {ITEMS} heads", anchor(_TILE, "sum"), every, ITEMS)
-    m.step("tile_items", f"scan the workgroup, {size.bit_length() - 1} rounds", anchor(_TILE, "scan"), every)
-    m.step("tile_items", "spread the sums over the heads", anchor(_TILE, "spread"), every, ITEMS)
-    alone = np.flatnonzero(~counted)
+    add_loop(
+        m, "tile_items", lanes, np.where(thread < words // 8, thread, 0),
+        ("count the marks of eight words", anchor(_TILE, "sum-eights"), 1),
+    )  # fmt: skip
+    m.rounds("tile_items", "store an owner under its rank", anchor(_TILE, "own"), lanes, own)
+    alone = np.flatnonzero(~marked)
     if len(alone):
         _search_steps(m, lanes, ends, items, tile_src, alone)
-    add_loop(
-        m, "tile_items", lanes, rounds_of(items, size),
-        ("look up the src", anchor(_TILE, "look"), 1), ("work", anchor(_TILE, "work"), 1),
-    )  # fmt: skip
+    _row_steps(m, lanes, items, marked)
+
+
+def _marking(
+    ends: np.ndarray, items: np.ndarray, span: np.ndarray, tile_src: np.ndarray, size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """How many src each thread marks, and then owns: those of its turns that begin inside the tile with N > 0."""
+    tile = np.repeat(np.arange(len(span)), span)
+    turn = np.arange(len(tile)) - (np.cumsum(span) - span)[tile]
+    src = tile_src[tile] + 1 + turn if len(tile) else turn
+    starts = ends[src - 1] if len(tile) else turn
+    inside = (starts - tile * ITEMS * size < items[tile]) & (ends[src] > starts) if len(tile) else turn.astype(bool)
+    marks = np.bincount((tile * size + turn % size)[inside], minlength=len(span) * size)
+    return marks, marks
+
+
+def _row_steps(m: MapBuilder, lanes: Lanes, items: np.ndarray, marked: np.ndarray) -> None:
+    size = m.workgroup_size
+    place = 4 * np.arange(size)
+    for row in range(-(-int(items.max(initial=0)) // (4 * size))):
+        left = (items[:, None] - row * 4 * size - place).clip(0, 4)
+        m.step("tile_items", "look up the owners of four items", anchor(_TILE, "look"),
+               lanes.active(((left > 0) & marked[:, None]).ravel()))  # fmt: skip
+        for item in range(4):
+            m.step("tile_items", "work", anchor(_TILE, "work"), lanes.active((left > item).ravel()))
 
 
 def _search_steps(
@@ -151,7 +193,7 @@ def _search_steps(
     )
     _, probes = search(ends, tile * ITEMS * size + index, "right", tile_src[tile], tile_src[tile + 1])
     total = np.zeros(lanes.launched, np.int64)
-    np.add.at(total, tile * size + index % size, probes)
+    np.add.at(total, tile * size + index // 4 % size, probes)
     m.rounds("tile_items", "search for the src, one probe", anchor(_TILE, "probe"), lanes, total)
 
 

@@ -4,8 +4,8 @@
 //#include lib/fold.wgsl
 //#include lib/settled.wgsl
 //#include expansion/tile_search/tile.wgsl
-// Load-balancing search, cut: one search for each tile of the output. `tile_src[t]` is the number of src that
-// end before tile t begins, so src tile_src[t] .. tile_src[t + 1] - 1 are those that end inside it.
+// Load-balancing search, cut: one search for each tile of the output. `tile_src[t]` is the src that owns the first
+// item of tile t; one more at the end owns the last item of all.
 @group(0) @binding(1) var<storage, read> ends: array<u32>;
 @group(0) @binding(2) var<storage, read> state: Settled;
 @group(0) @binding(3) var<storage, read_write> tile_src: array<u32>;
@@ -21,19 +21,19 @@ fn cut(inv: Invocation) {
         launches[1] = groups.y;
         launches[2] = groups.z;
     }
-    if (tile > tiles) {
+    if (tile > tiles || tiles == 0u) {
         return;
     }
-    // The boundary after the last tile is the end of the output; tile * TILE may not fit 32 bits there.
-    var begin_of_tile = state.total;
+    // tile * TILE may not fit 32 bits behind the last tile.
+    var item = state.total - 1u;
     if (tile < tiles) {
-        begin_of_tile = tile * TILE;
+        item = tile * TILE;
     }
     var low = 0u;
     var high = params.src_count;
     while (low < high) {
         let middle = low + (high - low) / 2u;                               //: probe
-        if (ends[middle] < begin_of_tile) {
+        if (ends[middle] <= item) {
             low = middle + 1u;
         } else {
             high = middle;

@@ -1,23 +1,46 @@
-//#include <emit>
+//#include <emit4>
 //#include lib/threads.wgsl
-//#include lib/scan.wgsl
 //#include lib/settled.wgsl
 //#include expansion/tile_search/tile.wgsl
 // Load-balancing search, pass 2: a workgroup works out its tile in workgroup memory.
-// (1) Count one head at the place where each src of the tile ends, which is where the next one begins. Several can
-// meet at one place: src with N = 0. (2) An inclusive sum over the heads says for each item how many src have ended.
-// (3) Threads take the items in turns, neighbours next to each other.
+// (1) Every src that begins inside the tile sets the bit of its first item; a src with N = 0 sets none. (2) The bits
+// before an item are the number of src that began there: its rank. (3) Every src writes itself down under its rank.
+// (4) A thread takes four neighbouring items at a time: it counts bits for the first one, and looks up a new src only
+// where a bit is set.
 // A tile can span millions of empty src. Beyond LONGEST_SPAN each item searches for itself, so rounds stay bounded.
 @group(0) @binding(1) var<storage, read> ends: array<u32>;
 @group(0) @binding(2) var<storage, read> tile_src: array<u32>;
 @group(0) @binding(3) var<storage, read> state: Settled;
 
-// Sixteen rounds of counting cost about as much as the searches of a tile.
+// Sixteen rounds of marking cost about as much as the searches of a tile. An owner packs the src's distance from the
+// tile's first one, at most LONGEST_SPAN <= 2^12, above its first item's place, below TILE <= 2^11.
 const LONGEST_SPAN: u32 = 16u * WG;
+const PLACE_BITS: u32 = 11u;
+const WORDS: u32 = TILE / 32u;
+const ROW: u32 = 4u * WG;
 
-var<workgroup> heads: array<atomic<u32>, TILE>;
+var<workgroup> marks: array<atomic<u32>, WORDS>;
+var<workgroup> before: array<u32, WORDS>;          // bits in the earlier words of the same eight
+var<workgroup> before_eight: array<u32, 8>;        // bits in all earlier eights
+var<workgroup> owners: array<u32, TILE>;
 
-// How many of the src low .. high - 1 end at `item` or before, and those before them.
+// The bits in front of `place`, its own not counted.
+fn rank(place: u32) -> u32 {
+    let word = place / 32u;
+    let below = atomicLoad(&marks[word]) & ((1u << (place % 32u)) - 1u);
+    return before_eight[word / 8u] + before[word] + countOneBits(below);
+}
+
+// (src, its first item's place) of the `found`-th mark from 1 on; 0 is the tile's first src.
+fn own(found: u32, first: vec2<u32>) -> vec2<u32> {
+    if (found == 0u) {
+        return first;
+    }
+    let packed = owners[found - 1u];
+    return vec2<u32>(first.x + (packed >> PLACE_BITS), packed & ((1u << PLACE_BITS) - 1u));
+}
+
+// The src of `item` among first .. last.
 fn owner(item: u32, first: u32, last: u32) -> u32 {
     var low = first;
     var high = last;
@@ -30,6 +53,13 @@ fn owner(item: u32, first: u32, last: u32) -> u32 {
         }
     }
     return low;
+}
+
+fn start_of(src: u32) -> u32 {
+    if (src == 0u) {
+        return 0u;
+    }
+    return ends[src - 1u];
 }
 
 @compute @workgroup_size(WG)
@@ -45,43 +75,71 @@ fn tile_items(inv: Invocation) {
         begins = tile * TILE;
         items = min(TILE, state.total - begins);
     }
-    let counted = last - first <= LONGEST_SPAN;
+    let marked = last - first <= LONGEST_SPAN;
 
-    for (var i = inv.local; i < TILE; i += WG) {
-        atomicStore(&heads[i], 0u);                                         //: zero
+    if (inv.local < WORDS) {
+        atomicStore(&marks[inv.local], 0u);                                 //: zero
     }
     workgroupBarrier();
-    if (counted) {
-        for (var src = first + inv.local; src < last; src += WG) {
-            atomicAdd(&heads[ends[src] - begins], 1u);                      //: count
+    if (marked) {
+        for (var src = first + 1u + inv.local; src <= last; src += WG) {
+            let place = ends[src - 1u] - begins;
+            if (place < items && ends[src] - begins > place) {
+                atomicOr(&marks[place / 32u], 1u << (place % 32u));         //: mark
+            }
         }
     }
     workgroupBarrier();
-    var sum = 0u;
-    for (var i = 0u; i < ITEMS; i++) {
-        sum += atomicLoad(&heads[inv.local * ITEMS + i]);                   //: sum
+    if (inv.local < WORDS) {
+        var sum = 0u;
+        for (var word = inv.local & ~7u; word < inv.local; word++) {
+            sum += countOneBits(atomicLoad(&marks[word]));                  //: sum
+        }
+        before[inv.local] = sum;
     }
-    var ended = first + workgroup_scan(inv.local, sum) - sum;               //: scan
-    for (var i = 0u; i < ITEMS; i++) {
-        ended += atomicLoad(&heads[inv.local * ITEMS + i]);
-        atomicStore(&heads[inv.local * ITEMS + i], ended);                  //: spread
+    workgroupBarrier();
+    if (inv.local < WORDS / 8u) {
+        var sum = 0u;
+        for (var word = 7u; word < 8u * inv.local; word += 8u) {
+            sum += before[word] + countOneBits(atomicLoad(&marks[word]));   //: sum-eights
+        }
+        before_eight[inv.local] = sum;
+    }
+    workgroupBarrier();
+    if (marked) {
+        for (var src = first + 1u + inv.local; src <= last; src += WG) {
+            let place = ends[src - 1u] - begins;
+            if (place < items && ends[src] - begins > place) {
+                owners[rank(place)] = ((src - first) << PLACE_BITS) | place;    //: own
+            }
+        }
     }
     workgroupBarrier();
 
-    // All threads of the workgroup take as many steps, at least one; the last ones may be idle.
-    for (var i = inv.local; i < max(WG, items + (WG - items % WG) % WG); i += WG) {
-        begin(inv, NO_THREAD);
-        if (i < items) {
-            let item = begins + i;
-            var src = atomicLoad(&heads[i]);                                //: look
-            if (!counted) {
-                src = owner(item, first, last);
+    // All threads of the workgroup take as many rows of four, at least one; the last items may be idle.
+    let first_own = vec2<u32>(first, start_of(first) - begins);   // wraps where it began before the tile, and back below
+    let rows = max(1u, (items + ROW - 1u) / ROW);
+    for (var row = 0u; row < rows; row++) {
+        let at = row * ROW + 4u * inv.local;
+        let count = min(4u, max(items, at) - at);
+        var src = vec4<u32>(first);
+        var start = vec4<u32>(0u);
+        if (!marked) {
+            for (var i = 0u; i < count; i++) {
+                src[i] = owner(begins + at + i, first, last);
+                start[i] = start_of(src[i]) - begins;
             }
-            var start = 0u;
-            if (src > 0u) {
-                start = ends[src - 1u];                                     //: start
-            }
-            emit(inv, src, item - start, item, src);                        //: work
+        } else if (count > 0u) {
+            let bits = atomicLoad(&marks[at / 32u]) >> (at % 32u);          //: look
+            let found = rank(at);
+            let a = own(found + (bits & 1u), first_own);
+            let b = own(found + countOneBits(bits & 3u), first_own);
+            let c = own(found + countOneBits(bits & 7u), first_own);
+            let d = own(found + countOneBits(bits & 15u), first_own);
+            src = vec4<u32>(a.x, b.x, c.x, d.x);
+            start = vec4<u32>(a.y, b.y, c.y, d.y);
         }
+        let place = vec4<u32>(at, at + 1u, at + 2u, at + 3u);
+        emit4(inv, count, src, place - start, begins + at);                 //: work
     }
 }
