@@ -61,6 +61,6 @@ def test_a_tile_counts_heads_up_to_its_longest_span_and_searches_beyond():
 
 
 @given(counts=st.lists(st.one_of(st.just(0), st.integers(0, 700)), max_size=80))
-def test_every_thread_takes_at_most_eight_items(counts):
+def test_every_thread_takes_at_most_sixteen_items(counts):
     m = xl.thread_map(counts, "tile_search", workgroup_size=32)
     assert np.bincount(m.workgroup, minlength=1).max() <= TILE

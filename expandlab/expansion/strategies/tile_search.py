@@ -1,6 +1,6 @@
 """Load-balancing search: one search for each tile of the output, heads counted and scanned inside the tile.
 
-Wins when P2 is large: a search is shared by a tile of 8 items for each thread, every workgroup has the same work
+Wins when P2 is large: a search is shared by a tile of 16 items for each thread, every workgroup has the same work
 whatever N is, the items of a tile are found in workgroup memory, and results leave in 16-byte stores. Loses when P2 is
 small, where its passes cost more than one search for each item, and where long runs of empty src lie in a tile: its
 items then search one by one.
@@ -24,7 +24,7 @@ from expandlab.wgsl import anchor
 _CUT, _TILE = "expansion/tile_search/cut.wgsl", "expansion/tile_search/tile_items.wgsl"
 
 # Items for each thread, and the rounds of counting heads at most; the shaders have the same.
-ITEMS, LONGEST_ROUNDS = 8, 16
+ITEMS, LONGEST_ROUNDS = 16, 16
 
 
 def passes(p: Passes) -> None:
@@ -139,10 +139,10 @@ def _tile_steps(
     size = m.workgroup_size
     marked, thread = span <= LONGEST_ROUNDS * size, np.arange(lanes.launched) % size
     words = ITEMS * size // 32
-    begin, own = _marking(ends, items, np.where(marked, span, 0), tile_src, size)
+    halves = _marking(ends, items, np.where(marked, span, 0), tile_src, size)
     m.step("tile_items", "take the tile's src", anchor(_TILE, "load"), lanes.active(np.repeat(items > 0, size)))
     m.step("tile_items", "zero the marks", anchor(_TILE, "zero"), lanes.active(thread < words))
-    m.rounds("tile_items", "mark a first item", anchor(_TILE, "mark"), lanes, begin)
+    m.rounds("tile_items", "mark a first item", anchor(_TILE, "mark"), lanes, sum(halves))
     add_loop(
         m, "tile_items", lanes, np.where(thread < words, thread % 8, 0),
         ("count the marks of one word", anchor(_TILE, "sum"), 1),
@@ -151,33 +151,40 @@ def _tile_steps(
         m, "tile_items", lanes, np.where(thread < words // 8, thread, 0),
         ("count the marks of eight words", anchor(_TILE, "sum-eights"), 1),
     )  # fmt: skip
-    m.rounds("tile_items", "store an owner under its rank", anchor(_TILE, "own"), lanes, own)
     alone = np.flatnonzero(~marked)
     if len(alone):
         _search_steps(m, lanes, ends, items, tile_src, alone)
-    _row_steps(m, lanes, items, marked)
+    for half, marks in enumerate(halves):
+        m.rounds("tile_items", "store an owner under its rank", anchor(_TILE, "own"), lanes, marks)
+        _row_steps(m, lanes, items, marked, range(half * ITEMS // 8, (half + 1) * ITEMS // 8))
 
 
 def _marking(
     ends: np.ndarray, items: np.ndarray, span: np.ndarray, tile_src: np.ndarray, size: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How many src each thread marks, and then owns: those of its turns that begin inside the tile with N > 0."""
+    """How many src each thread marks in either half of its tile: those of its turns that begin there with N > 0."""
     tile = np.repeat(np.arange(len(span)), span)
+    if not len(tile):
+        return (np.zeros(len(span) * size, np.int64),) * 2
     turn = np.arange(len(tile)) - (np.cumsum(span) - span)[tile]
-    src = tile_src[tile] + 1 + turn if len(tile) else turn
-    starts = ends[src - 1] if len(tile) else turn
-    inside = (starts - tile * ITEMS * size < items[tile]) & (ends[src] > starts) if len(tile) else turn.astype(bool)
-    marks = np.bincount((tile * size + turn % size)[inside], minlength=len(span) * size)
-    return marks, marks
+    src = tile_src[tile] + 1 + turn
+    place = ends[src - 1] - tile * ITEMS * size
+    inside = (place < items[tile]) & (ends[src] > ends[src - 1])
+    half = ITEMS * size // 2
+    thread = tile * size + turn % size
+    first, second = (inside & (place // half == number) for number in (0, 1))
+    return tuple(np.bincount(thread[mask], minlength=len(span) * size) for mask in (first, second))
 
 
-def _row_steps(m: MapBuilder, lanes: Lanes, items: np.ndarray, marked: np.ndarray) -> None:
+def _row_steps(m: MapBuilder, lanes: Lanes, items: np.ndarray, marked: np.ndarray, rows: range) -> None:
     size = m.workgroup_size
     place = 4 * np.arange(size)
-    for row in range(-(-int(items.max(initial=0)) // (4 * size))):
+    for row in rows:
         left = (items[:, None] - row * 4 * size - place).clip(0, 4)
-        m.step("tile_items", "look up the owners of four items", anchor(_TILE, "look"),
-               lanes.active(((left > 0) & marked[:, None]).ravel()))  # fmt: skip
+        if not left.any():
+            continue
+        looking = ((left > 0) & marked[:, None]).ravel()
+        m.step("tile_items", "look up the owners of four items", anchor(_TILE, "look"), lanes.active(looking))
         for item in range(4):
             m.step("tile_items", "work", anchor(_TILE, "work"), lanes.active((left > item).ravel()))
 

@@ -7,22 +7,25 @@
 // before an item are the number of src that began there: its rank. (3) Every src writes itself down under its rank.
 // (4) A thread takes four neighbouring items at a time: it counts bits for the first one, and looks up a new src only
 // where a bit is set.
+// Steps 3 and 4 go over the tile in halves, so that the owners need half the workgroup memory; a tile of this size is
+// what hides the loads before it behind the stores of others.
 // A tile can span millions of empty src. Beyond LONGEST_SPAN each item searches for itself, so rounds stay bounded.
 @group(0) @binding(1) var<storage, read> ends: array<u32>;
 @group(0) @binding(2) var<storage, read> tile_src: array<u32>;
 @group(0) @binding(3) var<storage, read> state: Settled;
 
 // Sixteen rounds of marking cost about as much as the searches of a tile. An owner packs the src's distance from the
-// tile's first one, at most LONGEST_SPAN <= 2^12, above its first item's place, below TILE <= 2^11.
+// tile's first one, at most LONGEST_SPAN <= 2^12, above its first item's place, below TILE <= 2^12.
 const LONGEST_SPAN: u32 = 16u * WG;
-const PLACE_BITS: u32 = 11u;
+const PLACE_BITS: u32 = 12u;
 const WORDS: u32 = TILE / 32u;
 const ROW: u32 = 4u * WG;
+const HALF: u32 = TILE / 2u;
 
 var<workgroup> marks: array<atomic<u32>, WORDS>;
 var<workgroup> before: array<u32, WORDS>;          // bits in the earlier words of the same eight
-var<workgroup> before_eight: array<u32, 8>;        // bits in all earlier eights
-var<workgroup> owners: array<u32, TILE>;
+var<workgroup> before_eight: array<u32, WORDS / 8u>;  // bits in all earlier eights
+var<workgroup> owners: array<u32, HALF>;
 
 // The bits in front of `place`, its own not counted.
 fn rank(place: u32) -> u32 {
@@ -31,13 +34,13 @@ fn rank(place: u32) -> u32 {
     return before_eight[word / 8u] + before[word] + countOneBits(below);
 }
 
-// (src, its first item's place) of the `found`-th mark from 1 on; 0 is the tile's first src.
-fn own(found: u32, first: vec2<u32>) -> vec2<u32> {
+// (src, its first item's place) of the `found`-th mark of the half from 1 on; 0 is who owns the items before them all.
+fn own(found: u32, first: u32, carried: vec2<u32>) -> vec2<u32> {
     if (found == 0u) {
-        return first;
+        return carried;
     }
     let packed = owners[found - 1u];
-    return vec2<u32>(first.x + (packed >> PLACE_BITS), packed & ((1u << PLACE_BITS) - 1u));
+    return vec2<u32>(first + (packed >> PLACE_BITS), packed & ((1u << PLACE_BITS) - 1u));
 }
 
 // The src of `item` among first .. last.
@@ -106,40 +109,49 @@ fn tile_items(inv: Invocation) {
         before_eight[inv.local] = sum;
     }
     workgroupBarrier();
-    if (marked) {
-        for (var src = first + 1u + inv.local; src <= last; src += WG) {
-            let place = ends[src - 1u] - begins;
-            if (place < items && ends[src] - begins > place) {
-                owners[rank(place)] = ((src - first) << PLACE_BITS) | place;    //: own
-            }
-        }
-    }
-    workgroupBarrier();
 
     // All threads of the workgroup take as many rows of four, at least one; the last items may be idle.
-    let first_own = vec2<u32>(first, start_of(first) - begins);   // wraps where it began before the tile, and back below
     let rows = max(1u, (items + ROW - 1u) / ROW);
-    for (var row = 0u; row < rows; row++) {
-        let at = row * ROW + 4u * inv.local;
-        let count = min(4u, max(items, at) - at);
-        var src = vec4<u32>(first);
-        var start = vec4<u32>(0u);
-        if (!marked) {
-            for (var i = 0u; i < count; i++) {
-                src[i] = owner(begins + at + i, first, last);
-                start[i] = start_of(src[i]) - begins;
+    var carried = vec2<u32>(first, start_of(first) - begins);   // wraps where it began before the tile, and back below
+    var earlier = 0u;
+    for (var half = 0u; half < 2u; half++) {
+        if (marked) {
+            for (var src = first + 1u + inv.local; src <= last; src += WG) {
+                let place = ends[src - 1u] - begins;
+                if (place < items && place / HALF == half && ends[src] - begins > place) {
+                    owners[rank(place) - earlier] = ((src - first) << PLACE_BITS) | place;    //: own
+                }
             }
-        } else if (count > 0u) {
-            let bits = atomicLoad(&marks[at / 32u]) >> (at % 32u);          //: look
-            let found = rank(at);
-            let a = own(found + (bits & 1u), first_own);
-            let b = own(found + countOneBits(bits & 3u), first_own);
-            let c = own(found + countOneBits(bits & 7u), first_own);
-            let d = own(found + countOneBits(bits & 15u), first_own);
-            src = vec4<u32>(a.x, b.x, c.x, d.x);
-            start = vec4<u32>(a.y, b.y, c.y, d.y);
         }
-        let place = vec4<u32>(at, at + 1u, at + 2u, at + 3u);
-        emit4(inv, count, src, place - start, begins + at);                 //: work
+        workgroupBarrier();
+        for (var row = half * HALF / ROW; row < min(rows, (half + 1u) * HALF / ROW); row++) {
+            let at = row * ROW + 4u * inv.local;
+            let count = min(4u, max(items, at) - at);
+            var src = vec4<u32>(first);
+            var start = vec4<u32>(0u);
+            if (!marked) {
+                for (var i = 0u; i < count; i++) {
+                    src[i] = owner(begins + at + i, first, last);
+                    start[i] = start_of(src[i]) - begins;
+                }
+            } else if (count > 0u) {
+                let bits = atomicLoad(&marks[at / 32u]) >> (at % 32u);      //: look
+                let found = rank(at) - earlier;
+                let a = own(found + (bits & 1u), first, carried);
+                let b = own(found + countOneBits(bits & 3u), first, carried);
+                let c = own(found + countOneBits(bits & 7u), first, carried);
+                let d = own(found + countOneBits(bits & 15u), first, carried);
+                src = vec4<u32>(a.x, b.x, c.x, d.x);
+                start = vec4<u32>(a.y, b.y, c.y, d.y);
+            }
+            let place = vec4<u32>(at, at + 1u, at + 2u, at + 3u);
+            emit4(inv, count, src, place - start, begins + at);             //: work
+        }
+        if (half == 0u) {
+            let upto = rank(HALF);
+            carried = own(upto, first, carried);
+            earlier = upto;
+        }
+        workgroupBarrier();
     }
 }
