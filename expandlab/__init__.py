@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from expandlab.gpu import Device, DeviceInfo, adopt, devices
     from expandlab.gpu import open_device as device
     from expandlab.graph import Access, FrameGraph, Kernel, Plan
+    from expandlab.measuring import Measurements, measure
 
 _HOME = {
     "expandlab.errors": (
@@ -53,6 +54,7 @@ _HOME = {
     ),
     "expandlab.gpu": "Device DeviceInfo adopt devices",
     "expandlab.graph": "Access FrameGraph Kernel Plan",
+    "expandlab.measuring": "Measurements measure",
 }
 _WHERE = {name: (module, name) for module, names in _HOME.items() for name in names.split()}
 _WHERE["device"] = ("expandlab.gpu", "open_device")
@@ -74,6 +76,7 @@ __all__ = [
     "GraphError",
     "IndependenceError",
     "Kernel",
+    "Measurements",
     "Plan",
     "ShaderError",
     "Step",
@@ -88,6 +91,7 @@ __all__ = [
     "device",
     "devices",
     "expand",
+    "measure",
     "panels",
     "read_only",
     "record_map",

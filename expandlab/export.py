@@ -25,7 +25,7 @@ from expandlab.results import to_plain
 from expandlab.settings import ExpansionSettings
 
 if TYPE_CHECKING:
-    from expandlab.timing import Timings
+    from expandlab.measuring import Measurements
 
 __all__ = ["FORMATS", "ExportError", "commit", "content", "picture", "provenance", "read_provenance", "save",
            "shader_digests", "write"]  # fmt: skip
@@ -80,7 +80,7 @@ def write(
     map: ThreadMap | None = None,
     compare: ThreadMap | None = None,
     counts: np.ndarray | None = None,
-    timings: Timings | None = None,
+    timings: Measurements | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a map or a measurement to `path`; its suffix, one of .png .svg .pdf .csv .json, says how.
@@ -103,7 +103,7 @@ def content(
     map: ThreadMap | None = None,
     compare: ThreadMap | None = None,
     counts: np.ndarray | None = None,
-    timings: Timings | None = None,
+    timings: Measurements | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> bytes:
     """The bytes that `write` writes."""
@@ -160,9 +160,9 @@ def _map_rows(map: ThreadMap, compare: ThreadMap | None) -> Iterable[Iterable[An
                 yield (item.strategy, index, *row)
 
 
-def _timing_rows(timings: Timings) -> Iterable[Iterable[Any]]:
-    names = ("strategy", "pass_name", "median_ms", "q1_ms", "q3_ms", "samples")
-    yield names
+def _timing_rows(timings: Measurements) -> Iterable[Iterable[Any]]:
+    names = ("name", "pass_name", "median_ms", "q1_ms", "q3_ms", "samples")
+    yield ("strategy", *names[1:])
     for row in (*timings.rows, *timings.totals):
         yield tuple(getattr(row, name) for name in names)
 

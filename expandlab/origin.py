@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,17 +15,18 @@ from expandlab.expansion.strategies import strategies
 from expandlab.expansion.strategy import Sizes
 from expandlab.results import to_plain
 from expandlab.settings import ExpansionSettings
+from expandlab.versions import commit, versions
 
 if TYPE_CHECKING:
     from expandlab.gpu import Device
-    from expandlab.timing import Timings
+    from expandlab.measuring import Measurements
 
 
 def provenance(
     settings: ExpansionSettings | Mapping[str, Any] | None,
     *,
     device: Device | None = None,
-    timings: Timings | None = None,
+    timings: Measurements | None = None,
     shaders: Mapping[str, Any] | None = None,
     counts: np.ndarray | None = None,
 ) -> dict[str, Any]:
@@ -43,7 +42,7 @@ def provenance(
     if shaders is None:
         shaders = dict(timings.shader_sha256) if timings is not None else _shaders_of(settings)
     found: dict[str, Any] = {
-        "versions": _versions(),
+        "versions": versions(),
         "commit": commit(),
         "settings": to_plain(plain),
         "seed": plain.get("seed"),
@@ -64,54 +63,12 @@ def _digest(counts: np.ndarray | None) -> str | None:
     return None if counts is None else hashlib.sha256(np.ascontiguousarray(counts, "<u4").tobytes()).hexdigest()
 
 
-def _device(device: Device | None, timings: Timings | None) -> dict[str, Any] | None:
+def _device(device: Device | None, timings: Measurements | None) -> dict[str, Any] | None:
     if device is not None:
         names = ("name", "kind", "backend", "driver")
         return {name: getattr(device.info, name) for name in names} | {"software": device.info.is_software}
     if timings is not None:
         return {"name": timings.device, "driver": timings.driver, "software": timings.software}
-    return None
-
-
-@lru_cache(maxsize=1)
-def _versions_once() -> tuple[tuple[str, str | None], ...]:
-    from expandlab import __version__
-
-    found: list[tuple[str, str | None]] = [("expandlab", __version__)]
-    for name in ("numpy", "matplotlib", "wgpu"):
-        try:
-            found.append((name, importlib.metadata.version(name)))
-        except importlib.metadata.PackageNotFoundError:
-            found.append((name, None))
-    return tuple(found)
-
-
-def _versions() -> dict[str, str | None]:
-    return dict(_versions_once())
-
-
-@lru_cache(maxsize=4)
-def commit(folder: Path | None = None) -> str | None:
-    """The commit that the source tree stands at, read from its `.git`; None where it is no checkout."""
-    git = (folder or Path(__file__).resolve().parent.parent) / ".git"
-    try:
-        if git.is_file():  # a worktree: the file names its git directory
-            git = (git.parent / git.read_text().partition("gitdir:")[2].strip()).resolve()
-        head = (git / "HEAD").read_text().strip()
-        if not head.startswith("ref:"):
-            return head or None
-        ref = head.partition(":")[2].strip()
-        common = git
-        if (git / "commondir").is_file():
-            common = (git / (git / "commondir").read_text().strip()).resolve()
-        for place in (git, common):
-            if (place / ref).is_file():
-                return (place / ref).read_text().strip() or None
-        for line in (common / "packed-refs").read_text().splitlines():
-            if line.endswith(f" {ref}"):
-                return line.partition(" ")[0]
-    except (OSError, UnicodeDecodeError):
-        pass
     return None
 
 

@@ -20,7 +20,7 @@ ALLOWED = {
 }
 # A part may import only from parts that stand before it.
 ORDER = (
-    "errors", "results", "counts", "wgsl", "gpu", "graph", "expansion", "timing", "settings", "origin",
+    "errors", "results", "versions", "counts", "wgsl", "gpu", "graph", "expansion", "measuring", "settings", "origin",
     "figures", "export",
 )  # fmt: skip
 

@@ -63,9 +63,10 @@ def lab(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
 ) -> None:
     """Open JupyterLab on the notebooks."""
-    from expandlab.cli import lab as _lab
+    # Not `from expandlab.cli import lab`: that is this function.
+    from expandlab.cli.lab import serve
 
-    raise typer.Exit(_lab.serve(port, browser))
+    raise typer.Exit(serve(port, browser))
 
 
 @app.command()
@@ -119,26 +120,32 @@ def bench(
     strategy: Annotated[list[str] | None, typer.Option(help="A strategy; repeat for several; all if left out.")] = None,
     device: DeviceName = None,
     workgroup_size: Annotated[int, typer.Option(help="Threads in a workgroup: 32, 64, 128 or 256.")] = 256,
-    repeats: Annotated[int, typer.Option(help="Runs of each strategy.", min=1)] = 20,
+    repeats: Annotated[int, typer.Option(help="Rounds; in each everything is sampled once.", min=1)] = 20,
     limits: Annotated[str, typer.Option(help="`default`, or `adapter` for all that the adapter has.")] = "default",
+    checked: Annotated[str, typer.Option(help="Run-time checks in the shaders: yes, no or both.")] = "yes",
+    at_once: Annotated[int, typer.Option(help="So many expansions side by side.", min=1)] = 1,
+    peers: Annotated[list[str] | None, typer.Option(help="`torch`: the same arrays by PyTorch.")] = None,
+    verify: Annotated[str, typer.Option(help="Where outputs are compared: auto, host or device.")] = "auto",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write data or a picture: .json .csv .png .svg .pdf")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Time every pass of some strategies on the same counts: warm, interleaved, checked first."""
-    import expandlab as xl
-    from expandlab.cli import tables
-    from expandlab.timing import runnable, time_strategies
+    """Time every pass of some strategies on the same counts: checked first, warm, in turns, beside the limits."""
+    from expandlab.cli import benching, tables
 
-    if kind == "standard_library":
-        values = xl.counts.standard_library()
-    else:
-        values = xl.counts.make(kind, items, mean=mean, max_n=max_n, seed=seed)
-    opened = xl.device(device, limits=limits)
-    names = strategy or runnable(values, opened)
-    done = time_strategies(values, names, device=opened, workgroup_size=workgroup_size, repeats=repeats)
+    benching.check_output(output)
+    recipe = {"kind": kind, "items": items, "mean": mean, "max_n": max_n, "seed": seed}
+    done = benching.one(
+        recipe, strategy or [], device=device, limits=limits, workgroup_size=workgroup_size, repeats=repeats,
+        checked=benching.checked_of(checked), at_once=at_once, peers=peers or (), verify=verify,
+    )  # fmt: skip
+    if output is not None:
+        benching.write(output, done)
     if json:
         _print_json(done.to_dict())
     else:
-        tables.show_timings(done)
+        tables.show_times(done)
 
 
 @app.command()

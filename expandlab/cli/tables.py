@@ -11,7 +11,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from expandlab.doctor import Health
     from expandlab.expansion import Expansion
-    from expandlab.timing import Timings
+    from expandlab.measuring import Measurements
 
 
 def show(health: Health) -> None:
@@ -57,20 +57,26 @@ def show_report(src_count: int, done: Expansion) -> None:
     console.print(Text(f"GPU {total}, wall {report.wall_ms:.3f} ms, scratch {report.scratch_bytes:,} bytes"))
 
 
-def show_timings(done: Timings) -> None:
-    """Print measured times, the ratio to the fastest strategy beside them."""
+def show_times(done: Measurements, passes: bool = True) -> None:
+    """Print measured times: of every pass, of every contender with its ratio to the limit, and of the references."""
     note = ", software adapter: times measure the CPU" if done.software else ""
-    table = Table("strategy", "pass", "median", "quartiles", "to fastest", "runs")
-    fastest = min((row.median_ms for row in done.totals), default=0.0)
-    for total in done.totals:
-        for row in (*(row for row in done.rows if row.strategy == total.strategy), total):
-            whole = row is total
-            ratio = f"{row.median_ms / fastest:.2f} x" if whole and fastest else ""
-            table.add_row(
-                row.strategy, row.pass_name, f"{row.median_ms:.3f} ms",
-                f"{row.q1_ms:.3f}-{row.q3_ms:.3f}", ratio, str(row.samples),
-            )  # fmt: skip
+    table = Table("contender", "pass", "median", "quartiles", "x limit", "wall", "samples")
+    for item in done.of_role("contender", "peer", "limit", "read"):
+        if passes and item.role == "contender":
+            for row in (row for row in done.rows if row.name == item.name):
+                table.add_row(item.name, row.pass_name, f"{row.median_ms:.4f} ms",
+                              f"{row.q1_ms:.4f}-{row.q3_ms:.4f}", "", "", str(row.samples))  # fmt: skip
+        ratio = done.x_limit(item.name)
+        what = "total" if item.role in ("contender", "peer") else item.role
+        table.add_row(
+            item.name, what, f"{item.gpu.median:.4f} ms", f"{item.gpu.q1:.4f}-{item.gpu.q3:.4f}",
+            f"{ratio.median:.2f} ({ratio.q1:.2f}-{ratio.q3:.2f})" if ratio else "", f"{item.wall.median:.3f} ms",
+            f"{len(item.gpu_ms)} x {item.runs}",
+        )  # fmt: skip
     console = Console()
     console.print(Text(f"{done.src_count:,} src -> {done.total:,} dst on {done.device}, {done.driver}{note}"))
-    console.print(Text(f"timer {done.timer}, workgroup size {done.workgroup_size}"))
+    limit = f"; limit: {done.limit.name} of the same bytes" if done.limit else ""
+    console.print(Text(f"timer {done.timer}, workgroup size {done.workgroup_size}{limit}"))
+    if done.clock_moved:
+        console.print(Text("the fill moved more than 10 %: compare ratios, not times"))
     console.print(table)

@@ -104,7 +104,7 @@ def report_of(
     """The report of a run."""
     passes = []
     for item in ran.passes:
-        threads = int(np.prod(item.workgroups, dtype=np.int64)) * _threads_per_group(built, item.name)
+        threads = int(np.prod(item.workgroups, dtype=np.int64)) * threads_per_group(built, item.name)
         useful = min(built.useful[item.name](values, total), threads)
         passes.append(PassReport(item.name, item.workgroups, threads, threads - useful, item.gpu_ms))
     timed = dev.timestamp_period_ns is not None
@@ -141,7 +141,7 @@ def merged(reports: Sequence[Report]) -> Report:
     return replace(reports[0], passes=tuple(passes), wall_ms=wall_ms, chunks=len(reports))
 
 
-def _threads_per_group(built: Passes, name: str) -> int:
+def threads_per_group(built: Passes, name: str) -> int:
     """A set-up stage has workgroups of one thread, every other pass those of the expansion."""
     kernel = built.graph.passes[name].kernel
     return 1 if "@workgroup_size(1)" in kernel.source.text else built.sizes.workgroup_size

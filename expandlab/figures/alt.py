@@ -11,14 +11,15 @@ from expandlab.expansion.thread_map import ThreadMap
 from expandlab.figures.canvas import bytes_text, plural
 
 if TYPE_CHECKING:
+    from expandlab.measuring import Measurements
     from expandlab.settings import ExpansionSettings
-    from expandlab.timing import Timings
 
 
 def title_of(name: str) -> str:
     """A strategy's title; its name where it is not in the list."""
-    found = strategies().get(name)
-    return found.title if found else name
+    found = strategies().get(name.removesuffix(" unchecked"))
+    note = ", unchecked" if name.endswith(" unchecked") else ""
+    return f"{found.title}{note}" if found else name
 
 
 def origin(map: ThreadMap) -> str:
@@ -121,7 +122,7 @@ def time_text(milliseconds: float) -> str:
     return f"{milliseconds:,.{min(max(digits, 0), 5)}f} ms"
 
 
-def timings_text(timings: Timings) -> str:
+def timings_text(timings: Measurements) -> str:
     """Alternative text of a picture of measured times."""
     parts = [
         f"Measured times of {plural(len(timings.totals), 'strategy', 'strategies')} on {timings.device} "
@@ -129,7 +130,7 @@ def timings_text(timings: Timings) -> str:
     ]
     for row in sorted(timings.totals, key=lambda row: row.median_ms):
         parts.append(
-            f"{title_of(row.strategy)}: median {time_text(row.median_ms)}, "
+            f"{title_of(row.name)}: median {time_text(row.median_ms)}, "
             f"quartiles {time_text(row.q1_ms)} and {time_text(row.q3_ms)}, {plural(row.samples, 'run')}"
         )
     if timings.software:

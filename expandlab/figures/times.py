@@ -12,7 +12,7 @@ from expandlab.figures import colours as c
 from expandlab.figures.canvas import Canvas, defaults, plural, text_width
 
 if TYPE_CHECKING:
-    from expandlab.timing import PassTime, Timings
+    from expandlab.measuring import Measurements, PassTime
 
 WIDTH = 1280
 _MARGIN = 36
@@ -22,29 +22,29 @@ _TOP, _ROW, _BAR, _AXIS, _CAPTION = 74, 58, 24, 40, 48
 _HATCHES = ("", "////", "\\\\\\\\", "....", "xxxx", "----", "||||", "oooo")
 
 
-def times(timings: Timings) -> Figure:
+def times(timings: Measurements) -> Figure:
     """Stacked bars of the passes' median times, with the quartiles of the sum as whiskers.
 
-    timings: what `expandlab.timing.time_strategies` returns; a cancelled one is marked, and so is a software adapter.
+    timings: what `expandlab.measure` returns; a cancelled one is marked, and so is a software adapter.
     Returns a Figure of 1280 pixels' width at 100 dpi.
     """
     with defaults():
         return _page(timings).figure
 
 
-def alt(timings: Timings) -> str:
+def alt(timings: Measurements) -> str:
     """Alternative text of the picture."""
     return _alt.timings_text(timings)
 
 
-def picture(timings: Timings, fmt: str = "png") -> bytes:
+def picture(timings: Measurements, fmt: str = "png") -> bytes:
     """The picture as a file's bytes: png, svg or pdf."""
     from expandlab.figures.render import render
 
     return render(times(timings), fmt, title="Measured times", description=alt(timings))
 
 
-def _page(timings: Timings) -> Canvas:
+def _page(timings: Measurements) -> Canvas:
     count = max(1, len(timings.totals))
     canvas = Canvas(WIDTH, _MARGIN + _TOP + count * _ROW + _AXIS + _CAPTION + _MARGIN - 12)
     _heading(canvas, timings)
@@ -64,7 +64,7 @@ def _page(timings: Timings) -> Canvas:
     return canvas
 
 
-def _heading(canvas: Canvas, timings: Timings) -> None:
+def _heading(canvas: Canvas, timings: Measurements) -> None:
     title = f"{timings.src_count:,} src → {plural(timings.total, 'item')}"
     canvas.text(_MARGIN, _MARGIN + 14, title, 18, weight="bold", width=760, smallest=13)
     canvas.text(_MARGIN, _MARGIN + 36, "median time of every pass; the whisker spans the quartiles of the sum", 11,
@@ -74,6 +74,8 @@ def _heading(canvas: Canvas, timings: Timings) -> None:
         notes.append("software adapter: the CPU is measured")
     if timings.cancelled:
         notes.append("cancelled: partial results")
+    if timings.clock_moved:
+        notes.append("the clock moved: compare ratios")
     for line, note in enumerate(notes):
         wide = text_width(note, 12, "bold")
         y = _MARGIN + 14 + line * 24
@@ -81,9 +83,9 @@ def _heading(canvas: Canvas, timings: Timings) -> None:
         canvas.text(WIDTH - _MARGIN - 10, y, note, 12, weight="bold", colour="#6b4700", align="right")
 
 
-def _sum(timings: Timings, total: PassTime) -> float:
+def _sum(timings: Measurements, total: PassTime) -> float:
     """Sum of the medians: where the bar ends. It need not be the median of the sums, which the text gives."""
-    return sum(row.median_ms for row in timings.rows if row.strategy == total.strategy)
+    return sum(row.median_ms for row in timings.rows if row.name == total.name)
 
 
 def ticks(longest: float, at_most: int = 8) -> np.ndarray:
@@ -111,14 +113,14 @@ def _scale(canvas: Canvas, left: float, right: float, top: float, count: int, lo
 
 
 def _strategy(
-    canvas: Canvas, timings: Timings, total: PassTime, y: float, left: float, scale: float, looks: dict[str, int]
+    canvas: Canvas, timings: Measurements, total: PassTime, y: float, left: float, scale: float, looks: dict[str, int]
 ) -> None:
-    title = _alt.title_of(total.strategy)
+    title = _alt.title_of(total.name)
     canvas.text(_MARGIN, y + 16, title, 13, weight="bold", width=_LABEL - 16, smallest=11)
-    canvas.text(_MARGIN, y + 32, f"{total.strategy}, {plural(total.samples, 'run')}", 10, colour=c.MUTED,
+    canvas.text(_MARGIN, y + 32, f"{total.name}, {plural(total.samples, 'run')}", 10, colour=c.MUTED,
                 width=_LABEL - 16)  # fmt: skip
     edge = left
-    rows = [row for row in timings.rows if row.strategy == total.strategy]
+    rows = [row for row in timings.rows if row.name == total.name]
     for row in rows:
         wide = row.median_ms * scale
         _segment(canvas, edge, y, wide, _BAR, looks[row.pass_name], "pass-time")
@@ -131,8 +133,10 @@ def _strategy(
     canvas.lines(whisker, c.INK, 1.4, gid="quartiles")
     value = WIDTH - _MARGIN
     canvas.text(value, y + 16, _alt.time_text(total.median_ms), 14, weight="bold", align="right", width=_VALUE - 16)
-    canvas.text(value, y + 32, f"{total.q1_ms:.3g} to {total.q3_ms:.3g} ms", 10, colour=c.MUTED, align="right",
-                width=_VALUE - 16)  # fmt: skip
+    ratio = timings.x_limit(total.name)
+    beside = f"; {ratio.median:.3g} x limit" if ratio else ""
+    canvas.text(value, y + 32, f"{total.q1_ms:.3g} to {total.q3_ms:.3g} ms{beside}", 10, colour=c.MUTED, align="right",
+                width=_VALUE - 16, smallest=8)  # fmt: skip
 
 
 def _segment(canvas: Canvas, x: float, y: float, wide: float, tall: float, look: int, gid: str) -> None:
@@ -157,13 +161,16 @@ def _names(canvas: Canvas, x: float, y: float, rows: list[PassTime], looks: dict
         x += canvas.text(x, y, text, 10, gid="pass-name") + 14
 
 
-def _caption(canvas: Canvas, timings: Timings, y: float) -> None:
+def _caption(canvas: Canvas, timings: Measurements, y: float) -> None:
     room = WIDTH - 2 * _MARGIN
     canvas.lines([((_MARGIN, y - 16), (_MARGIN + room, y - 16))], c.RULE)
     where = f"{timings.device}; driver {timings.driver or 'not named'}; timer: {timings.timer}"
     canvas.text(_MARGIN, y, where, 11, colour=c.MUTED, width=room, smallest=9)
+    limit = timings.limit
     what = (
         f"workgroups of {timings.workgroup_size}; results are written to memory and not read back; "
         f"counts SHA-256 {timings.counts_sha256[:12]}"
     )
+    if limit is not None:
+        what += f"; limit: {limit.name} of the same bytes, {_alt.time_text(limit.gpu.median)}"
     canvas.text(_MARGIN, y + 17, what, 11, colour=c.MUTED, width=room, smallest=9)

@@ -77,20 +77,32 @@ class Program:
         """
         self._check_open()
         bindings = self._bindings if not replaced else self._replaced_bindings(replaced, keep)
-        for index, item in enumerate(self.plan.order):
-            kernel = self.plan.graph.passes[item].kernel
-            pipeline, groups = bindings[item]
-            options: dict[str, Any] = {"label": item}
+        for index in range(len(self.plan.order)):
+            stamps = None
             if timed and self._query_set is not None:
-                options["timestamp_writes"] = {
+                stamps = {
                     "query_set": self._query_set,
                     "beginning_of_pass_write_index": 2 * index,
                     "end_of_pass_write_index": 2 * index + 1,
                 }
-            if isinstance(kernel.workgroups, Draws):
-                self._record_draws(encoder, kernel.workgroups, pipeline, groups, options)
-            else:
-                self._record_dispatch(encoder, kernel, pipeline, groups, options)
+            self._record_pass(encoder, index, bindings, stamps)
+
+    def record_pass(self, encoder: Any, index: int, stamps: Mapping[str, Any] | None = None) -> None:
+        """Record pass number `index` of the plan's order alone. stamps: wgpu's `timestamp_writes`."""
+        self._check_open()
+        self._record_pass(encoder, index, self._bindings, stamps)
+
+    def _record_pass(
+        self, encoder: Any, index: int, bindings: Mapping[str, Any], stamps: Mapping[str, Any] | None
+    ) -> None:
+        item = self.plan.order[index]
+        kernel = self.plan.graph.passes[item].kernel
+        pipeline, groups = bindings[item]
+        options = {"label": item, **({"timestamp_writes": stamps} if stamps else {})}
+        if isinstance(kernel.workgroups, Draws):
+            self._record_draws(encoder, kernel.workgroups, pipeline, groups, options)
+        else:
+            self._record_dispatch(encoder, kernel, pipeline, groups, options)
 
     def _record_dispatch(
         self, encoder: Any, kernel: Kernel, pipeline: Any, groups: Mapping[int, Any], options: dict[str, Any]

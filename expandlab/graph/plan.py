@@ -53,8 +53,11 @@ class Plan:
         with self.program(resolve(devices)) as program:
             return program.run(inputs or {}).arrays
 
-    def program(self, device: Any) -> Any:
-        """The plan made ready on `device`: buffers, pipelines and bindings are made once, runs are many."""
+    def program(self, device: Any, external: Mapping[str, Any] | None = None) -> Any:
+        """The plan made ready on `device`: buffers, pipelines and bindings are made once, runs are many.
+
+        external: GPU buffers that belong to somebody else, by resource name, to be used instead of the plan's own.
+        """
         self._check_kernels()
         if device.is_reference:
             from expandlab.graph.reference import ReferenceProgram
@@ -62,7 +65,7 @@ class Plan:
             return ReferenceProgram(self, device)
         from expandlab.graph.execute import Program
 
-        return Program(self, device)
+        return Program(self, device, external)
 
     def _check_kernels(self) -> None:
         idle = [item.name for item in self.graph.passes.values() if item.kernel is None]

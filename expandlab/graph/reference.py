@@ -42,6 +42,10 @@ class ReferenceProgram:
     def close(self) -> None:
         """Nothing to give back."""
 
+    def words(self, name: str) -> np.ndarray:
+        """What a resource holds now: uint32, not a copy."""
+        return self._arrays[name]
+
     def upload(self, inputs: Mapping[str, np.ndarray]) -> None:
         """Set the imported resources that are given; all others keep what they hold, as on a GPU."""
         for name, data in input_words(self.plan.graph, inputs).items():

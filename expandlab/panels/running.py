@@ -12,8 +12,8 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 
+from expandlab.measuring import Measurements, Progress, measure
 from expandlab.panels.parts import Message, button, explain, shown, table
-from expandlab.timing import Progress, Timings, time_strategies
 
 # Progress is news about five times a second; more would only keep the page busy.
 _NEWS_S = 0.15
@@ -31,7 +31,7 @@ class RunBox:
         self._cancel = threading.Event()
         self._thread: threading.Thread | None = None
         self._news_at = 0.0
-        self.timings: Timings | None = None
+        self.timings: Measurements | None = None
         self.run = button("Run", "Measure the chosen strategies on the chosen device", self.start)
         self.run.button_style = "primary"
         self.cancel = button("Cancel", "Stop measuring and keep what is measured", self.stop, disabled=True)
@@ -79,9 +79,7 @@ class RunBox:
     def _work(self, cancel: threading.Event) -> None:
         try:
             counts, names, device, size = self._ask()
-            found = time_strategies(
-                counts, names, device=device, workgroup_size=size, on_progress=self._news, cancel=cancel
-            )
+            found = measure(names, counts, device=device, workgroup_size=size, on_progress=self._news, cancel=cancel)
             self.timings = found
             self._show(found)
         except Exception as error:
@@ -100,9 +98,9 @@ class RunBox:
         left = f", about {max(1, round(news.seconds_left))} s left" if news.done else ""
         self.text.say(f"{news.text}{left}")
 
-    def _show(self, found: Timings) -> None:
+    def _show(self, found: Measurements) -> None:
         samples = sum(row.samples for row in found.totals)
-        self.bar.max = max(1, found.repeats * max(1, len(found.shader_sha256)))
+        self.bar.max = max(1, found.repeats * sum(item.role == "contender" for item in found.contenders))
         self.bar.value = samples
         self.bar.bar_style = "warning" if found.cancelled else "success"
         if found.rows:
@@ -122,10 +120,10 @@ class RunBox:
         self._cancel.set()
 
 
-def timings_table(found: Timings) -> str:
+def timings_table(found: Measurements) -> str:
     """The times as an HTML table."""
     rows: list[list[Any]] = [
-        [row.strategy, row.pass_name, *(round(ms, 4) for ms in (row.median_ms, row.q1_ms, row.q3_ms)), row.samples]
+        [row.name, row.pass_name, *(round(ms, 4) for ms in (row.median_ms, row.q1_ms, row.q3_ms)), row.samples]
         for row in (*found.rows, *found.totals)
     ]
     note = " (software adapter: the CPU is measured)" if found.software else ""

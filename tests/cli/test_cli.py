@@ -94,9 +94,35 @@ def test_doctor_says_what_to_install_when_there_is_no_driver(monkeypatch):
     assert "Vulkan driver" in advice and "Chromium" in advice and "no such card" in advice
 
 
+def test_lab_starts_jupyter_on_the_loopback_and_ends_as_it_does(monkeypatch):
+    import subprocess
+
+    lines = []
+
+    def start(line, **options):
+        lines.append(line)
+        return subprocess.CompletedProcess(line, 3)
+
+    monkeypatch.setattr(subprocess, "run", start)
+    assert run("lab", "--no-browser", "--port", 0).exit_code == 3
+    assert {"jupyterlab", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0", "--no-browser"} <= set(lines[0])
+
+
 def test_bench_times_every_pass_and_says_with_what():
     told = run_json("bench", "--kind", "constant", "--items", 50, "--repeats", 2, "--device", "reference")
     assert told["timer"] == "wall clock" and told["software"]
-    assert {row["strategy"] for row in told["totals"]} == set(xl.strategies())
+    assert {row["name"] for row in told["totals"]} == set(xl.strategies())
     assert all(row["samples"] == 2 for row in told["totals"])
-    assert "wall clock" in run("bench", "--items", 50, "--repeats", 1, "--device", "reference").stdout
+    assert told["input"]["kind"] == "constant" and told["limit"] in ("fill", "clear_buffer")
+    text = run("bench", "--items", 50, "--repeats", 1, "--device", "reference").stdout
+    assert "wall clock" in text and "x limit" in text
+
+
+def test_bench_writes_data_and_pictures(tmp_path):
+    line = ("bench", "--items", 50, "--repeats", 2, "--device", "reference", "--strategy", "flat", "--checked", "both")
+    for name in ("a.json", "b.svg", "c.csv"):
+        assert run(*line, "-o", tmp_path / name).exit_code == 0
+    found = xl.Measurements.load(tmp_path / "a.json")
+    assert [row.name for row in found.totals] == ["flat", "flat unchecked"]
+    assert "<svg" in (tmp_path / "b.svg").read_text() and "flat unchecked" in (tmp_path / "c.csv").read_text()
+    assert run(*line, "-o", tmp_path / "d.txt").exit_code == run(*line[:-1], "maybe").exit_code == 1

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import matplotlib
 import numpy as np
 import pytest
+from measured import contender, measurements
 from PIL import Image
 
 from expandlab import export
@@ -107,13 +108,9 @@ def test_json_holds_settings_map_steps_memory_and_counts(tmp_path):
 
 @pytest.mark.parametrize("fmt", export.FORMATS)
 def test_timings_are_exported_too(fmt, tmp_path):
-    from expandlab.timing import PassTime, Timings
-
-    row = PassTime("flat", "count", 0.5, 0.4, 0.6, 3)
-    timings = Timings(
-        rows=(row,), totals=(row,), device="llvmpipe", driver="<Mesa>", timer="wall clock", software=True,
-        cancelled=True, src_count=4, total=9, counts_sha256="00" * 32, workgroup_size=64, repeats=3,
-        shader_sha256={"flat": "11" * 32}, settings={"seed": 7},
+    timings = measurements(
+        contender("flat", [0.5, 0.6], pass_ms={"count": [0.5, 0.6]}, shader_sha256="11" * 32), driver="<Mesa>",
+        timer="wall clock", cancelled=True, settings={"seed": 7},
     )  # fmt: skip
     found = export.read_provenance(export.write(tmp_path / f"t.{fmt}", None, timings=timings))
     assert found["device"] == {"name": "llvmpipe", "driver": "<Mesa>", "software": True}

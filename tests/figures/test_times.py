@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
+from measured import contender, measurements
 
 from expandlab.figures import times
-from expandlab.timing import PassTime, Timings
 
 PASSES = {"flat": ("count", "spread"), "prefix_search": ("reduce", "spine", "apply", "search")}
+# Samples with quartiles at 0.9 and 1.2 of the median.
+SPREAD = (0.8, 0.9, 1.0, 1.2, 1.3)
 
 
 def timings(**changes):
-    rows, totals = [], []
+    found = []
     for number, (name, passes) in enumerate(PASSES.items(), 1):
-        rows += [PassTime(name, item, 0.1 * number, 0.09 * number, 0.12 * number, 20) for item in passes]
-        whole = 0.1 * number * len(passes)
-        totals.append(PassTime(name, "total", whole, whole * 0.9, whole * 1.2, 20))
-    found = Timings(
-        rows=tuple(rows), totals=tuple(totals), device="llvmpipe", driver="Mesa 22.3.6", timer="timestamp-query",
-        software=True, cancelled=False, src_count=48, total=288, counts_sha256="ab" * 32, workgroup_size=256,
-        repeats=20, shader_sha256={"flat": "cd" * 32},
-    )  # fmt: skip
-    return dataclasses.replace(found, **changes)
+        one = [0.1 * number * factor for factor in SPREAD]
+        found.append(contender(name, [len(passes) * ms for ms in one], pass_ms=dict.fromkeys(passes, one)))
+    return measurements(*changes.pop("contenders", found), **changes)
 
 
 def words(figure):
@@ -63,13 +57,21 @@ def test_software_adapters_and_cancelled_runs_are_marked(marked):
 
 
 def test_nothing_measured_is_a_picture_too():
-    said = words(times.times(timings(rows=(), totals=(), cancelled=True)))
+    said = words(times.times(timings(contenders=(), cancelled=True)))
     assert any("nothing was measured" in text for text in said)
 
 
 def test_times_of_zero_and_hostile_names_are_drawn():
-    zero = tuple(PassTime("a<b>$x$", "p", 0.0, 0.0, 0.0, 1) for _ in range(2))
-    assert times.picture(timings(rows=zero, totals=zero[:1], device="$\\frac{1}{$ <script>"), "svg")
+    zero = [contender("a<b>$x$", [0.0], pass_ms={"p": [0.0], "q": [0.0]}), contender("fill", [0.0], role="limit")]
+    assert times.picture(timings(contenders=zero, device="$\\frac{1}{$ <script>"), "svg")
+
+
+def test_the_limit_and_the_ratios_to_it_are_said():
+    found = timings(contenders=[contender("flat", [3.0, 3.0]), contender("fill", [2.0, 2.0], role="limit")])
+    said = " | ".join(words(times.times(found)))
+    assert "1.5 x limit" in said and "limit: fill" in said and "clock" not in said
+    moved = timings(contenders=[contender("flat", [3.0, 3.0]), contender("fill", [2.0, 3.0], role="limit")])
+    assert "the clock moved: compare ratios" in words(times.times(moved))
 
 
 @pytest.mark.parametrize("longest", [0.0, 1e-6, 0.3, 7.0, 99.0, 12345.0])

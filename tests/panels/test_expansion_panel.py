@@ -227,7 +227,7 @@ def test_run_measures_the_chosen_strategies(open_panel):
     assert panel.running.wait(120)
     assert panel.error == ""
     found = panel.running.timings
-    assert [row.strategy for row in found.totals] == ["append", "flat"]
+    assert [row.name for row in found.totals] == ["append", "flat"]
     assert not found.cancelled and found.timer == "wall clock"
     assert 'alt="' in panel.running.image.value
     assert panel.running.table.value.count("<tr>") == 1 + len(found.rows) + len(found.totals)
@@ -239,7 +239,7 @@ def test_cancel_keeps_what_was_measured(open_panel, monkeypatch):
     panel = open_panel(strategy="append", compare="flat", items=20)
     choose_reference(panel)
     reached = threading.Event()
-    whole = running.time_strategies
+    whole = running.measure
 
     def slow(*args, on_progress, **kwargs):
         def news(item):
@@ -250,7 +250,7 @@ def test_cancel_keeps_what_was_measured(open_panel, monkeypatch):
 
         return whole(*args, on_progress=news, **kwargs)
 
-    monkeypatch.setattr(running, "time_strategies", slow)
+    monkeypatch.setattr(running, "measure", slow)
     panel.running.start()
     assert reached.wait(60)
     assert panel.running.running

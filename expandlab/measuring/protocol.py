@@ -1,0 +1,201 @@
+"""The protocol: checked first, warmed up, taken in turns, beside the limits of the device. See docs/measuring.md."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from expandlab.gpu import Device, resolve
+from expandlab.measuring.contender import Runs, Sample
+from expandlab.measuring.measurements import Contender, Measurements
+from expandlab.measuring.progress import Clock, Progress
+from expandlab.measuring.workloads import wanted, workload
+from expandlab.results import to_plain
+from expandlab.versions import commit, versions
+
+# An idle GPU runs at a fraction of its clock; 300 ms of work bring it up.
+WARM_UP_S = 0.3
+# A sample shorter than this says more about its ends than about the work.
+BATCH_MS = 1.0
+# A contender that takes much longer than the others has at least so many samples, however little time it is given.
+FEWEST = 3
+
+
+def measure(
+    what: str | Sequence[str],
+    counts_or_values: Any,
+    *,
+    device: Device | str | int | None = None,
+    repeats: int = 20,
+    on_progress: Callable[[Progress], None] | None = None,
+    cancel: threading.Event | None = None,
+    checked: bool | str = True,
+    workgroup_size: int = 256,
+    at_once: int = 1,
+    peers: Sequence[str] = (),
+    verify: str = "auto",
+    warm_up_s: float = WARM_UP_S,
+    batch_ms: float = BATCH_MS,
+    budget_s: float | None = None,
+    about: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Measurements:
+    """Time strategies on the same counts and device, in turns, beside fills of the same output bytes.
+
+    what: names of `strategies()`, or `"all"` for those that take the counts. `"NAME unchecked"` is one whose shaders
+        run without run-time checks.
+    counts_or_values: counts as `expand` takes them, or a recipe for them: `{"kind": "zipf", "items": 65536, "mean":
+        8.0, "max_n": None, "seed": 0, "shape": {"exponent": 2.0}}`, which is then kept beside the times.
+    repeats: rounds; in each every contender and reference is sampled once.
+    on_progress: called with a `Progress` before every step. cancel: ends the run early and keeps what was measured.
+    checked: True, False, or `"both"`, for every name that does not say so itself.
+    workgroup_size: threads in a workgroup. at_once: so many independent expansions of the same counts side by side.
+    peers: `"torch"` adds three ways to write the same arrays with PyTorch, and its fill, where it is installed.
+    verify: where outputs are compared with the definition: `"host"`, `"device"` or `"auto"`.
+    warm_up_s: seconds that the device is kept busy before the first sample. batch_ms: what a sample lasts at least,
+        where the kernel is short. budget_s: seconds for the samples of one contender; one that is too slow for all
+        rounds takes part in the first ones, three at least.
+    about: more to keep beside the input, such as where counts come from. settings: of a panel.
+
+    Output is checked before anything is timed. Times are the device's, of whole runs; see docs/measuring.md.
+
+    Raises what `expand` raises for a strategy that is named and cannot run, and DeviceError where an output is wrong.
+    """
+    if isinstance(repeats, bool) or not isinstance(repeats, (int, np.integer)) or repeats < 1:
+        raise ValueError(f"repeats={repeats!r}: give a number of rounds, 1 or more")
+    if unknown := [name for name in peers if name != "torch"]:
+        raise ValueError(f"peers={unknown!r}: the only peer is 'torch'")
+    dev = resolve(device)
+    cancel = cancel or threading.Event()
+    with ExitStack() as stack:
+        work = workload(
+            counts_or_values, dev, workgroup_size=workgroup_size, at_once=at_once, verify=verify, about=about
+        )
+        stack.callback(work.close)
+        names = wanted(what, checked, work.names())
+        makers: list[Callable[[], Runs]] = [
+            (lambda name=name, how=how: work.contender(name, how)) for name, how in names
+        ]  # fmt: skip
+        makers += [(lambda item=item: item) for item in work.references()]
+        if peers:
+            from expandlab.measuring.peers import torch_peers
+
+            makers += [(lambda item=item: item) for item in torch_peers(work)]
+        clock = Clock(len(makers) * (repeats + 1), on_progress)
+        entrants = _prepared(makers, stack, clock, dev, cancel)
+        _warm_up([entrant.runs for entrant in entrants], warm_up_s, cancel)
+        for entrant in entrants:
+            if not cancel.is_set():
+                entrant.settle(batch_ms, budget_s, repeats)
+        _rounds(entrants, repeats, clock, dev, cancel)
+        return Measurements(
+            contenders=tuple(entrant.taken() for entrant in entrants),
+            device=dev.info.label,
+            driver=dev.info.driver,
+            backend=dev.info.backend,
+            kind=dev.info.kind,
+            timer="wall clock" if dev.timestamp_period_ns is None else "timestamp-query",
+            software=dev.info.is_software,
+            cancelled=cancel.is_set(),
+            input=to_plain(work.about()),
+            input_bytes=work.input_bytes,
+            output_bytes=work.output_bytes,
+            workgroup_size=workgroup_size,
+            at_once=at_once,
+            repeats=int(repeats),
+            warm_up_s=warm_up_s,
+            batch_ms=batch_ms,
+            versions=versions(),
+            commit=commit(),
+            settings=to_plain(dict(settings or {})),
+        )
+
+
+class _Entrant:
+    """A contender with its samples."""
+
+    def __init__(self, runs: Runs, verified: str | None):
+        self.runs = runs
+        self._verified = verified
+        self._facts = runs.facts()
+        self._batch = 1
+        self.last_round = 0
+        self._samples: list[tuple[int, Sample]] = []
+
+    def settle(self, batch_ms: float, budget_s: float | None, repeats: int) -> None:
+        """Choose the runs in a batch, and in how many rounds to take part, from one sample."""
+        first = self.runs.sample(1)
+        once = first.gpu_ms if first.gpu_ms is not None else first.wall_ms
+        wanted_runs = math.ceil(batch_ms / once) if once > 0 else self.runs.most_runs()
+        self._batch = max(1, min(wanted_runs, self.runs.most_runs()))
+        self.last_round = repeats
+        if budget_s is not None and first.wall_ms > 0:
+            self.last_round = max(min(FEWEST, repeats), min(repeats, int(budget_s * 1e3 / first.wall_ms)))
+
+    def take(self, round_: int) -> None:
+        """Take one sample."""
+        self._samples.append((round_, self.runs.sample(self._batch)))
+
+    def taken(self) -> Contender:
+        """The samples as a result."""
+        samples = [sample for _, sample in self._samples]
+        passes = self._facts.passes if samples and samples[0].pass_ms else ()
+        return Contender(
+            name=self.runs.name,
+            role=self.runs.role,
+            gpu_ms=tuple(s.wall_ms if s.gpu_ms is None else s.gpu_ms for s in samples),
+            wall_ms=tuple(sample.wall_ms for sample in samples),
+            pass_ms={name: tuple(sample.pass_ms[at] for sample in samples) for at, name in enumerate(passes)},
+            runs=self._batch,
+            rounds=tuple(round_ for round_, _ in self._samples),
+            scratch_bytes=self._facts.scratch_bytes,
+            threads=self._facts.threads,
+            dispatches=self._facts.dispatches,
+            checked=self._facts.checked,
+            shader_sha256=self._facts.shader_sha256,
+            verified=self._verified,
+        )
+
+
+def _prepared(
+    makers: Sequence[Callable[[], Runs]], stack: ExitStack, clock: Clock, dev: Device, cancel: threading.Event
+) -> list[_Entrant]:
+    """Every contender made ready and checked."""
+    entrants = []
+    for make in makers:
+        if cancel.is_set():
+            break
+        runs = make()
+        clock.tick(f"checking {runs.name} on {dev.info.name}")
+        stack.callback(runs.close)
+        runs.prepare()
+        entrants.append(_Entrant(runs, runs.check()))
+    return entrants
+
+
+def _warm_up(contenders: Sequence[Runs], seconds: float, cancel: threading.Event) -> None:
+    """Keep the device busy for so long; a slow contender's turn is not begun twice."""
+    end = time.perf_counter() + seconds
+    while contenders and time.perf_counter() < end and not cancel.is_set():
+        for runs in contenders:
+            if time.perf_counter() >= end:
+                return
+            runs.sample(1)
+
+
+def _rounds(
+    entrants: Sequence[_Entrant], repeats: int, clock: Clock, dev: Device, cancel: threading.Event
+) -> None:  # fmt: skip
+    for round_ in range(repeats):
+        for entrant in entrants:
+            if cancel.is_set():
+                return
+            clock.tick(f"{entrant.runs.name}, run {round_ + 1} of {repeats} on {dev.info.name}")
+            if round_ < entrant.last_round:
+                entrant.take(round_)
