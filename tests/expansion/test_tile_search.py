@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import expandlab as xl
-from expandlab.expansion.strategies.tile_search import ITEMS, LONGEST_ROUNDS
+from expandlab.expansion.tiles import ITEMS, LONGEST_ROUNDS, MOST_BLOCKS, row_of
 
 TILE = 32 * ITEMS
 SPAN = 32 * LONGEST_ROUNDS
@@ -27,6 +27,7 @@ EDGES = {
     "empty src at a tile's last item": [TILE - 1, *zeros(3000), 5],
     "empty src first and last": [*zeros(3000), TILE + 1, *zeros(3000)],
     "every other tile": [*([TILE + 3, *zeros(600)] * 9), 1],
+    "giants with many tiles": [20_000, 1, 40_000, 0, 17_000, *zeros(300), 33 * TILE, 32 * TILE, 1],
     "a giant behind a desert": [*zeros(100_000), 50_000, *zeros(100_000), 1],
 }
 
@@ -51,6 +52,23 @@ def test_the_device_records_them_as_the_model_says(counts, gpu):
     for name in ("workgroup", "lane", "src", "local", "dst", "entry"):
         assert np.array_equal(getattr(model, name), getattr(recorded, name)), name
     assert np.array_equal(model.memory[1].rows[0].src, recorded.memory[1].rows[0].src)
+
+
+@pytest.mark.gpu
+def test_rows_grow_with_the_number_of_src(lavapipe):
+    src = MOST_BLOCKS * 8 * 32 + 1000
+    assert row_of(src, 32) == 16 and row_of(src - 1000, 32) == 8
+    counts = xl.counts.make("geometric", src, mean=0.5, seed=3)
+    for device in (lavapipe, "reference"):
+        result = xl.expand(counts, "tile_search", device=device, workgroup_size=32)
+        assert_expands(counts, result.src, result.local)
+
+
+@pytest.mark.gpu
+def test_a_block_may_have_more_giants_than_its_list_holds(lavapipe):
+    counts = [34 * TILE] * 34
+    result = xl.expand(counts, "tile_search", device=lavapipe, workgroup_size=32)
+    assert_expands(counts, result.src, result.local)
 
 
 def test_a_tile_counts_heads_up_to_its_longest_span_and_searches_beyond():

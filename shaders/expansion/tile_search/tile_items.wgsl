@@ -1,5 +1,6 @@
 //#include <emit4>
 //#include lib/threads.wgsl
+//#include lib/params.wgsl
 //#include lib/settled.wgsl
 //#include expansion/tile_search/tile.wgsl
 // Load-balancing search, pass 2: a workgroup works out its tile in workgroup memory.
@@ -26,6 +27,16 @@ var<workgroup> marks: array<atomic<u32>, WORDS>;
 var<workgroup> before: array<u32, WORDS>;          // bits in the earlier words of the same eight
 var<workgroup> before_eight: array<u32, WORDS / 8u>;  // bits in all earlier eights
 var<workgroup> owners: array<u32, HALF>;
+
+// The workgroup's tile.
+struct Tile {
+    first: u32,      // the src of its first item
+    last: u32,       // no later src has an item in it
+    begins: u32,     // its first item
+    items: u32,
+    rows: u32,       // of four items for each thread: at least one, so that every thread takes a step
+    marked: bool,
+}
 
 // The bits in front of `place`, its own not counted.
 fn rank(place: u32) -> u32 {
@@ -65,29 +76,81 @@ fn start_of(src: u32) -> u32 {
     return ends[src - 1u];
 }
 
+// One row of a tile too sparse to be marked: (src, start) of each item by a search of its own.
+fn search_row(inv: Invocation, tile: Tile, at: u32, count: u32) {
+    var src = vec4<u32>(tile.first);
+    var place = vec4<u32>(0u);
+    for (var i = 0u; i < count; i++) {
+        src[i] = owner(tile.begins + at + i, tile.first, tile.last);
+        place[i] = tile.begins + at + i - start_of(src[i]);
+    }
+    emit4(inv, count, src, place, tile.begins + at);
+}
+
+fn row_of_four(inv: Invocation, tile: Tile, row: u32, earlier: u32, carried: vec2<u32>) {
+    if (row >= tile.rows) {
+        return;
+    }
+    let at = row * ROW + 4u * inv.local;
+    let count = min(4u, max(tile.items, at) - at);
+    if (!tile.marked) {
+        search_row(inv, tile, at, count);
+        return;
+    }
+    let bits = atomicLoad(&marks[at / 32u]) >> (at % 32u);                  //: look
+    let found = rank(at) - earlier;
+    let a = own(found + (bits & 1u), tile.first, carried);
+    let b = own(found + countOneBits(bits & 3u), tile.first, carried);
+    let c = own(found + countOneBits(bits & 7u), tile.first, carried);
+    let d = own(found + countOneBits(bits & 15u), tile.first, carried);
+    let place = vec4<u32>(at, at + 1u, at + 2u, at + 3u) - vec4<u32>(a.y, b.y, c.y, d.y);
+    emit4(inv, count, vec4<u32>(a.x, b.x, c.x, d.x), place, tile.begins + at);   //: work
+}
+
+// Everything of one half; returns who owns the items behind its last mark. `earlier`: the marks before the half.
+fn expand_half(inv: Invocation, tile: Tile, half: u32, earlier: u32, carried: vec2<u32>) -> vec2<u32> {
+    if (tile.marked) {
+        for (var src = tile.first + 1u + inv.local; src <= tile.last; src += WG) {
+            let place = ends[src - 1u] - tile.begins;
+            if (place < tile.items && place / HALF == half && ends[src] - tile.begins > place) {
+                owners[rank(place) - earlier] = ((src - tile.first) << PLACE_BITS) | place;    //: own
+            }
+        }
+    }
+    workgroupBarrier();
+    // Written out: where loops are counted at run time, one around a few stores costs more than they do.
+    row_of_four(inv, tile, 2u * half, earlier, carried);
+    row_of_four(inv, tile, 2u * half + 1u, earlier, carried);
+    let behind = own(rank(HALF) - earlier, tile.first, carried);
+    workgroupBarrier();
+    return behind;
+}
+
 @compute @workgroup_size(WG)
 fn tile_items(inv: Invocation) {
-    let tile = group_index(inv);
-    var first = 0u;
-    var last = 0u;
-    var begins = 0u;
-    var items = 0u;
-    if (tile < tile_count(state.total)) {
-        first = tile_src[tile];                                             //: load
-        last = tile_src[tile + 1u];
-        begins = tile * TILE;
-        items = min(TILE, state.total - begins);
+    let number = group_index(inv);
+    let tiles = tile_count(state.total);
+    var tile = Tile(0u, 0u, 0u, 0u, 1u, true);
+    if (number < tiles) {
+        tile.first = tile_src[number];                                      //: load
+        tile.last = params.src_count - 1u;
+        if (number + 1u < tiles) {
+            tile.last = tile_src[number + 1u];
+        }
+        tile.begins = number * TILE;
+        tile.items = min(TILE, state.total - tile.begins);
+        tile.rows = (tile.items + ROW - 1u) / ROW;
+        tile.marked = tile.last - tile.first <= LONGEST_SPAN;
     }
-    let marked = last - first <= LONGEST_SPAN;
 
     if (inv.local < WORDS) {
         atomicStore(&marks[inv.local], 0u);                                 //: zero
     }
     workgroupBarrier();
-    if (marked) {
-        for (var src = first + 1u + inv.local; src <= last; src += WG) {
-            let place = ends[src - 1u] - begins;
-            if (place < items && ends[src] - begins > place) {
+    if (tile.marked) {
+        for (var src = tile.first + 1u + inv.local; src <= tile.last; src += WG) {
+            let place = ends[src - 1u] - tile.begins;
+            if (place < tile.items && ends[src] - tile.begins > place) {
                 atomicOr(&marks[place / 32u], 1u << (place % 32u));         //: mark
             }
         }
@@ -109,49 +172,8 @@ fn tile_items(inv: Invocation) {
         before_eight[inv.local] = sum;
     }
     workgroupBarrier();
-
-    // All threads of the workgroup take as many rows of four, at least one; the last items may be idle.
-    let rows = max(1u, (items + ROW - 1u) / ROW);
-    var carried = vec2<u32>(first, start_of(first) - begins);   // wraps where it began before the tile, and back below
-    var earlier = 0u;
-    for (var half = 0u; half < 2u; half++) {
-        if (marked) {
-            for (var src = first + 1u + inv.local; src <= last; src += WG) {
-                let place = ends[src - 1u] - begins;
-                if (place < items && place / HALF == half && ends[src] - begins > place) {
-                    owners[rank(place) - earlier] = ((src - first) << PLACE_BITS) | place;    //: own
-                }
-            }
-        }
-        workgroupBarrier();
-        for (var row = half * HALF / ROW; row < min(rows, (half + 1u) * HALF / ROW); row++) {
-            let at = row * ROW + 4u * inv.local;
-            let count = min(4u, max(items, at) - at);
-            var src = vec4<u32>(first);
-            var start = vec4<u32>(0u);
-            if (!marked) {
-                for (var i = 0u; i < count; i++) {
-                    src[i] = owner(begins + at + i, first, last);
-                    start[i] = start_of(src[i]) - begins;
-                }
-            } else if (count > 0u) {
-                let bits = atomicLoad(&marks[at / 32u]) >> (at % 32u);      //: look
-                let found = rank(at) - earlier;
-                let a = own(found + (bits & 1u), first, carried);
-                let b = own(found + countOneBits(bits & 3u), first, carried);
-                let c = own(found + countOneBits(bits & 7u), first, carried);
-                let d = own(found + countOneBits(bits & 15u), first, carried);
-                src = vec4<u32>(a.x, b.x, c.x, d.x);
-                start = vec4<u32>(a.y, b.y, c.y, d.y);
-            }
-            let place = vec4<u32>(at, at + 1u, at + 2u, at + 3u);
-            emit4(inv, count, src, place - start, begins + at);             //: work
-        }
-        if (half == 0u) {
-            let upto = rank(HALF);
-            carried = own(upto, first, carried);
-            earlier = upto;
-        }
-        workgroupBarrier();
-    }
+    // It wraps where the first src began before the tile, and back where a place is subtracted.
+    let carried = vec2<u32>(tile.first, start_of(tile.first) - tile.begins);
+    let behind = expand_half(inv, tile, 0u, 0u, carried);
+    expand_half(inv, tile, 1u, rank(HALF), behind);
 }

@@ -1,0 +1,38 @@
+//#include lib/invocation.wgsl
+//#include lib/threads.wgsl
+//#include lib/params.wgsl
+//#include lib/state.wgsl
+//#include lib/scan.wgsl
+//#include expansion/tile_search/block.wgsl
+// Load-balancing search, reduce: the sum of each block.
+// A sum that passes 2^32 is caught where it wraps: the value before it was exact, so the wrap makes it smaller.
+@group(0) @binding(1) var<storage, read> counts: array<u32>;
+@group(0) @binding(2) var<storage, read_write> sums: array<u32>;
+@group(0) @binding(6) var<storage, read_write> state: State;
+
+@compute @workgroup_size(WG)
+fn reduce(inv: Invocation) {
+    let block = group_index(inv);
+    let inside = block < block_count();
+    var sum = 0u;
+    var wrapped = false;
+    if (inside) {
+        // Neighbouring threads read neighbouring counts.
+        for (var i = 0u; i < ROW; i++) {
+            let src = block * BLOCK + i * WG + inv.local;
+            if (src < params.src_count) {
+                let n = counts[src];                                        //: load
+                wrapped = wrapped || sum + n < sum;
+                sum += n;
+            }
+        }
+    }
+    let upto = workgroup_scan(inv.local, sum);                              //: reduce
+    wrapped = wrapped || upto < sum;
+    if (wrapped) {
+        atomicOr(&state.failure, FAILED_OVERFLOW);
+    }
+    if (inside && inv.local == WG - 1u) {
+        sums[block] = upto;                                                 //: store
+    }
+}
