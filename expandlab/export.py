@@ -22,13 +22,14 @@ from expandlab.expansion.thread_map import ThreadMap, thread_map
 from expandlab.gpu import Device, resolve
 from expandlab.origin import commit, provenance, shader_digests
 from expandlab.results import to_plain
-from expandlab.settings import ExpansionSettings
+from expandlab.settings import CountsSettings, ExpansionSettings
 
 if TYPE_CHECKING:
+    from expandlab.figures.page import Page
     from expandlab.measuring import Measurements
 
-__all__ = ["FORMATS", "ExportError", "commit", "content", "picture", "provenance", "read_provenance", "save",
-           "shader_digests", "write"]  # fmt: skip
+__all__ = ["FORMATS", "ExportError", "commit", "content", "page_content", "picture", "provenance", "read_provenance",
+           "save", "shader_digests", "write"]  # fmt: skip
 FORMATS = ("png", "svg", "pdf", "csv", "json")
 MAP_COLUMNS = ("dispatch", "workgroup", "subgroup", "lane", "src", "local", "bucket", "dst", "entry")
 _CSV_LINE = "# provenance: "
@@ -42,7 +43,7 @@ class ExportError(ExpandlabError, OSError):
         return str(self.args[0]) if self.args else ""
 
 
-def picture(settings: ExpansionSettings, fmt: str, *, device: Device | None = None) -> bytes:
+def picture(settings: CountsSettings, fmt: str, *, device: Device | None = None) -> bytes:
     """The export that `settings` describe, as the bytes of a file.
 
     fmt: one of `FORMATS`. device: the open device to record on where `settings.device` is set; None opens the one
@@ -51,6 +52,11 @@ def picture(settings: ExpansionSettings, fmt: str, *, device: Device | None = No
     Raises ExportError for an unknown format, and what `thread_map` and `record_map` raise.
     """
     fmt = _known(fmt)
+    if not isinstance(settings, ExpansionSettings):
+        from expandlab.figures.page import make
+
+        page = make(settings)
+        return page_content(fmt, settings, page, provenance(settings, counts=page.counts))
     counts = settings.counts()
     opened = (device or resolve(settings.device)) if settings.device is not None else None
     maps = [_map(counts, name, settings, opened) for name in (settings.strategy, settings.compare) if name]
@@ -67,7 +73,27 @@ def _map(counts: np.ndarray, name: str, settings: ExpansionSettings, device: Dev
     )  # fmt: skip
 
 
-def save(path: str | Path, settings: ExpansionSettings, *, device: Device | None = None) -> Path:
+def page_content(fmt: str, settings: CountsSettings, page: Page, found: Mapping[str, Any]) -> bytes:
+    """A page as the bytes of a file, with the provenance `found` inside."""
+    fmt = _known(fmt)
+    if fmt == "csv":
+        return _csv(dict(found), page.description, [page.head, *page.rows])
+    if fmt == "json":
+        held = {
+            "description": page.description,
+            "provenance": dict(found),
+            "settings": to_plain(settings),
+            "counts": page.counts.tolist(),
+            "table": {"head": list(page.head), "rows": to_plain(page.rows)},
+            "data": to_plain(page.data),
+        }
+        return (_dumps(held) + "\n").encode()
+    from expandlab.figures.render import render
+
+    return render(page.figure, fmt, title=page.title, description=page.description, provenance=_dumps(dict(found)))
+
+
+def save(path: str | Path, settings: CountsSettings, *, device: Device | None = None) -> Path:
     """Write `picture(settings, ...)` to `path`; the suffix says which format. Returns the path."""
     target = Path(path)
     return _replace(target, picture(settings, _suffix(target), device=device))

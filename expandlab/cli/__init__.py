@@ -158,10 +158,12 @@ def figure(
 ) -> None:
     """Make a panel's export from its settings: the same bytes as the panel's own."""
     from expandlab import export
-    from expandlab.settings import ExpansionSettings
+    from expandlab.settings import ExpansionSettings, from_json
 
-    chosen = ExpansionSettings.from_json(settings)
+    chosen = from_json(settings)
     if device is not None:
+        if not isinstance(chosen, ExpansionSettings):
+            raise typer.BadParameter(f"--device: a picture of the panel {chosen.panel!r} is drawn without a device")
         chosen = chosen.replace(device=device)
     path = export.save(output, chosen)
     if json:

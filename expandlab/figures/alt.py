@@ -12,7 +12,7 @@ from expandlab.figures.canvas import bytes_text, plural
 
 if TYPE_CHECKING:
     from expandlab.measuring import Measurements
-    from expandlab.settings import ExpansionSettings
+    from expandlab.settings import CountsSettings, ExpansionSettings
 
 
 def title_of(name: str) -> str:
@@ -27,7 +27,7 @@ def origin(map: ThreadMap) -> str:
     return f"recorded on {map.recorded}" if map.recorded else "model"
 
 
-def counts_sentence(counts: np.ndarray, settings: ExpansionSettings | None = None) -> str:
+def counts_sentence(counts: np.ndarray, settings: CountsSettings | None = None) -> str:
     """`48 src spawn 288 items, N from 0 to 31 (zipf, mean 6, seed 0)`."""
     total = int(counts.sum(dtype=np.uint64))
     text = f"{len(counts):,} src {'spawns' if len(counts) == 1 else 'spawn'} {plural(total, 'item')}"
@@ -39,13 +39,15 @@ def counts_sentence(counts: np.ndarray, settings: ExpansionSettings | None = Non
     return text + (f" ({source_words(settings)})" if settings is not None else "")
 
 
-def source_words(settings: ExpansionSettings) -> str:
+def source_words(settings: CountsSettings) -> str:
     """Where the counts come from: `zipf, mean 6, seed 0`."""
     if settings.source == "file":
         column = f", column {settings.column}" if settings.column else ""
         return f"file {settings.file}{column}"
     if settings.source == "standard_library":
         return "lines of the standard library's modules"
+    if settings.source == "list":
+        return "N as listed"
     parts = [settings.source, f"mean {settings.mean:g}"]
     if settings.max_n is not None:
         parts.append(f"at most {settings.max_n:,}")

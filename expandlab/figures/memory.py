@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,9 +74,9 @@ def largest_row(map: ThreadMap | None) -> int:
 
 def draw(
     canvas: Canvas, x: float, y: float, width: float, map: ThreadMap, counts: np.ndarray, scale_bytes: int,
-    selected: int = -1,
+    selected: Sequence[int] = (),
 ) -> None:  # fmt: skip
-    """Draw the strip at (x, y). `scale_bytes`: what a full byte bar stands for; `selected`: a row of the map."""
+    """Draw the strip at (x, y). `scale_bytes`: what a full byte bar stands for; `selected`: rows of the map."""
     side = 172 if width < 900 else 250
     room = width - GUTTER - side - 14
     if not map.memory:
@@ -92,9 +93,10 @@ def draw(
             canvas.text(x, y + _ROW - 5, label, 10, width=GUTTER - 5, smallest=8.5)
             _row(canvas, x, y, row, pitch, counts)
             _bytes(canvas, x + width - side, y, side, row, scale_bytes)
-            if selected >= 0 and int(map.bucket[selected]) in (-1, number) and 0 <= map.entry[selected] < row.used:
-                left = x + GUTTER + int(map.entry[selected]) * pitch
-                canvas.outline(left - 0.5, y, max(pitch, 2.0), _ROW, 1.6, gid="selected-entry")
+            for thread in selected:
+                if int(map.bucket[thread]) in (-1, number) and 0 <= map.entry[thread] < row.used:
+                    left = x + GUTTER + int(map.entry[thread]) * pitch
+                    canvas.outline(left - 0.5, y, max(pitch, 2.0), _ROW, 1.6, gid="selected-entry")
             y += _ROW + _GAP
         if rest:
             _rest(canvas, x, y, width, side, rest)

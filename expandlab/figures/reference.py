@@ -10,7 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from expandlab.settings import ExpansionSettings
+import numpy as np
+
+from expandlab.settings import CountsSettings, ExpansionSettings, from_json
 
 
 def rebuild(folder: str | Path) -> list[Path]:
@@ -21,28 +23,39 @@ def rebuild(folder: str | Path) -> list[Path]:
     made = []
     for settings_file in sorted(Path(folder).glob("*.json")):
         target = settings_file.with_suffix(".svg")
-        target.write_bytes(reference_picture(ExpansionSettings.from_json(settings_file)))
+        target.write_bytes(reference_picture(from_json(settings_file)))
         made.append(target)
     return made
 
 
-def reference_picture(settings: ExpansionSettings) -> bytes:
+def reference_picture(settings: CountsSettings) -> bytes:
     """The SVG of the model that `settings` describe."""
     from expandlab import export
     from expandlab.expansion import thread_map
+    from expandlab.figures.page import make
 
+    if not isinstance(settings, ExpansionSettings):
+        page = make(settings)
+        return export.page_content("svg", settings, page, _lasting(settings, page.counts))
     counts = settings.counts()
     maps = [
         thread_map(counts, name, workgroup_size=settings.workgroup_size, subgroup_size=settings.subgroup_size)
         for name in (settings.strategy, settings.compare)
         if name
     ]
-    full = export.provenance(settings, counts=counts)
-    kept = {name: full[name] for name in ("settings", "seed", "counts_sha256")}
     return export.content(
         "svg", settings, map=maps[0], compare=maps[1] if len(maps) > 1 else None, counts=counts,
-        provenance={**kept, "versions": drawn_with()},
+        provenance=_lasting(settings, counts),
     )  # fmt: skip
+
+
+def _lasting(settings: CountsSettings, counts: np.ndarray) -> dict[str, Any]:
+    """The part of the provenance that changes only when the picture does."""
+    from expandlab import export
+
+    full = export.provenance(settings, counts=counts)
+    kept = {name: full[name] for name in ("settings", "seed", "counts_sha256")}
+    return {**kept, "versions": drawn_with()}
 
 
 def drawn_with() -> dict[str, Any]:

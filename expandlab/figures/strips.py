@@ -109,7 +109,8 @@ def _draw_column(
     y += _STATS
     _section(canvas, x, y, width, "2", "What pass 1 wrote", memory.note(column.used))
     y += _SECTION
-    memory.draw(canvas, x, y, width, column.map, counts, scale, column.selected)
+    marked = (column.selected,) if column.selected >= 0 else ()
+    memory.draw(canvas, x, y, width, column.map, counts, scale, marked)
     y += heights["memory"] + _GAP
     _section(canvas, x, y, width, "3", "Pass-2 threads", threads.note(column.map, column.grid))
     y += _SECTION

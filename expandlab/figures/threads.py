@@ -10,12 +10,13 @@ import numpy as np
 from expandlab.expansion.thread_map import ThreadMap
 from expandlab.figures import colours as c
 from expandlab.figures.canvas import Canvas, number_width, plural
+from expandlab.figures.limits import MAX_DRAWN
 
 GUTTER = 60
 # Below this many threads a cell carries its numbers.
 NUMBERED = 256
-# More threads than this are not drawn but counted: a cell would be less than two pixels wide.
-MOST = 65_536
+# More threads than this are not drawn but counted.
+MOST = MAX_DRAWN
 # Pixels that a grid of cells may take: of colours alone, and of cells large enough for numbers.
 _TALLEST, _TALLEST_NUMBERED = 400, 600
 _CELLS = (20, 18, 16, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2)

@@ -13,18 +13,17 @@ class ThreadMapView {
     this.say = make("div", "xl-say");
     this.say.setAttribute("role", "status");
     this.say.setAttribute("aria-live", "polite");
-    this.downloads = make("div", "xl-downloads");
-    this.root.append(this.sources.element, this.upper, this.say, this.stepBar(), this.lower, this.downloads);
+    this.downloads = new Downloads();
+    this.root.append(this.sources.element, this.upper, this.say, this.stepBar(), this.lower, this.downloads.element);
     el.append(this.root);
     this.columns = [];
     this.selected = null;
     this.pinned = null;
-    this.urls = [];
     this.listen(this.sources, 0, "src");
     const watched = { frame: this.load, shaders: this.mark, step: this.showStep, thread: this.followThread };
     this.handlers = Object.entries(watched).map(([name, act]) => [`change:${name}`, act.bind(this)]);
     for (const [name, act] of this.handlers) model.on(name, act);
-    this.message = (content, buffers) => this.receive(content, buffers);
+    this.message = (content, buffers) => this.downloads.receive(content, buffers);
     model.on("msg:custom", this.message);
     this.resizes = new ResizeObserver(() => {
       this.root.closest(".xl-panel")?.setAttribute("data-lm-suppress-shortcuts", "true");
@@ -357,26 +356,13 @@ class ThreadMapView {
     return { ...now, id: moved(key, now.id, count, line, page) };
   }
 
-  // --- messages -------------------------------------------------------------------------------------------------
-
-  receive(content, buffers) {
-    if (content.kind === "copy") navigator.clipboard?.writeText(content.text).catch(() => {});
-    if (content.kind !== "download") return;
-    const url = URL.createObjectURL(new Blob([buffers[0]], { type: content.mime }));
-    this.urls.push(url);
-    const link = make("a", "xl-download", `Download ${content.name} (${bytesText(buffers[0].byteLength)})`);
-    Object.assign(link, { href: url, download: content.name });
-    for (const old of [...this.downloads.children].slice(4)) old.remove();
-    this.downloads.prepend(link);
-  }
-
   remove() {
     this.halt();
     this.resizes.disconnect();
     this.themes.disconnect();
     for (const [name, act] of this.handlers) this.model.off(name, act);
     this.model.off("msg:custom", this.message);
-    this.urls.forEach((url) => URL.revokeObjectURL(url));
+    this.downloads.remove();
   }
 }
 

@@ -5,35 +5,30 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import anywidget
 import numpy as np
 from traitlets import Bytes, Dict, Int
 
 from expandlab import wgsl
 from expandlab.expansion.thread_map import ThreadMap
+from expandlab.panels.desk import Desk, joined, style
 from expandlab.panels.packing import pack
 
-_HERE = Path(__file__).parent
-# One script in parts: each is a room of its own, and a widget's module has to be one text.
-_SCRIPTS = ("canvas_frame.js", "canvas_select.js", "canvas_draw.js", "canvas_steps.js", "canvas_parts.js", "canvas.js")
+_SCRIPTS = (
+    "downloads.js", "canvas_frame.js", "canvas_select.js", "canvas_draw.js", "canvas_steps.js", "canvas_parts.js",
+    "canvas.js",
+)  # fmt: skip
 # A page that does not confirm a frame within this time is slow or gone; either way the newest frame is sent then.
 LOST_AFTER_S = 1.0
 
 
 def script() -> str:
     """The whole ES module."""
-    return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in _SCRIPTS)
+    return joined(_SCRIPTS)
 
 
-def style() -> str:
-    """The style sheet of the canvas and of the panels around it."""
-    return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("canvas.css", "panel.css"))
-
-
-class ThreadMapCanvas(anywidget.AnyWidget):
+class ThreadMapCanvas(Desk):
     """Three linked strips. `show` paints; everything after that, hover and steps included, happens in the page.
 
     step: the step shown, -1 for the finished map. thread: the pinned thread, -1 for none. painted: number of the last
@@ -73,14 +68,6 @@ class ThreadMapCanvas(anywidget.AnyWidget):
         """Whether everything shown has been sent."""
         with self._turn:
             return self._pending is None
-
-    def offer(self, name: str, mime: str, content: bytes) -> None:
-        """Offer a file in the page: a link that saves `content` as `name`."""
-        self.send({"kind": "download", "name": name, "mime": mime}, [content])
-
-    def copy(self, text: str) -> None:
-        """Put `text` on the clipboard of the page's machine, where the browser allows it."""
-        self.send({"kind": "copy", "text": text})
 
     def close(self) -> None:
         """Stop waiting for the page, and close."""

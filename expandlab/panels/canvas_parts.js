@@ -1,12 +1,5 @@
 // The page's elements: strips, charts and the column that holds one map's.
 
-const make = (tag, name, text) => {
-  const element = document.createElement(tag);
-  if (name) element.className = name;
-  if (text !== undefined) element.textContent = text;
-  return element;
-};
-
 // A strip: a title, a canvas that takes the focus, and a second one above it for highlights.
 class Strip {
   constructor(title, label, height) {

@@ -3,12 +3,6 @@
 const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
 // Small things get decimals, as in "1.5 KiB".
-function bytesText(count) {
-  if (count < 1024) return `${count} B`;
-  const big = count < 1048576 ? [count / 1024, "KiB"] : [count / 1048576, "MiB"];
-  return `${big[0] < 10 ? big[0].toFixed(1) : Math.round(big[0])} ${big[1]}`;
-}
-
 // The row of the first memory that a thread's `entry` is counted in.
 const rowOf = (map, t) => (map.memory.length && map.memory[0].rows.length > 1 ? Math.max(0, map.bucket[t]) : 0);
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import ipywidgets as widgets
@@ -12,99 +11,44 @@ from expandlab.expansion.thread_map import ThreadMap
 from expandlab.figures.colours import src_colours
 from expandlab.gpu import devices
 from expandlab.gpu.adapters import DeviceInfo
-from expandlab.panels import registry
+from expandlab.panels.base import SettingsPanel, first_settings
 from expandlab.panels.canvas import ThreadMapCanvas
 from expandlab.panels.controls import Controls
-from expandlab.panels.latest import Latest
 from expandlab.panels.maps import Maps, Picture
-from expandlab.panels.parts import Message, close_all, explain, group, table
-from expandlab.panels.routing import follow_the_page
+from expandlab.panels.parts import group, table
 from expandlab.panels.running import RunBox
-from expandlab.panels.saving import SaveBox
-from expandlab.settings import ExpansionSettings, SettingsError
+from expandlab.settings import ExpansionSettings
 
 # Steps in the data table; an export has them all.
 _LISTED = 60
-NO_FILE = "Give the path of a .npy, .csv, .json or .parquet file with one N a row in the box named file."
 NO_GPU = (
     "No GPU or software adapter was found: maps come from the model and Run times the NumPy reference; "
     "only recording needs an adapter (panels.machine() says what to install)."
 )
 
 
-class ExpansionPanel(widgets.VBox):
-    """Controls, strips, Run and Export on one set of settings.
+class ExpansionPanel(SettingsPanel[ExpansionSettings]):
+    """Controls, strips, Run and Export on one set of settings, step and pinned thread included.
 
-    settings: the settings shown, step and pinned thread included; assign `ExpansionSettings` to change them.
-    error: the text of the error line, empty where all is well. picture: what is drawn. canvas, controls, running,
-    saving: its parts. `settle` waits until everything asked for is drawn. `close` closes the parts too.
+    picture: what is drawn. canvas, running: its parts, besides those of every panel.
     """
 
     def __init__(self, settings: ExpansionSettings | None = None, *, name: str | None = None, error: str = ""):
-        self._start = settings or ExpansionSettings()
-        self._settings = self._start
-        self._turn = threading.RLock()
-        # What is wrong with the controls as they stand; a picture of earlier settings must not wipe it away.
-        self._complaint = ""
+        super().__init__(settings or ExpansionSettings())
         self._maps = Maps()
         self.picture: Picture | None = None
         found = _device_tokens()
-        self.canvas = ThreadMapCanvas()
+        self.desk = self.canvas = ThreadMapCanvas()
         self._navigate(self._settings)
         self.controls = Controls(self._settings, found, self._changed)
-        self.alert = Message("alert")
-        self.remark = Message("status")
         self.running = RunBox(self._measured, self.alert.say)
-        self.saving = SaveBox(self)
-        self.tables = widgets.ToggleButton(
-            description="Data tables", tooltip="The picture in numbers", layout=widgets.Layout(width="auto")
-        )
-        self.about = widgets.HTML()
-        self._latest = Latest(self._render)
-        super().__init__(self._children(found))
-        self.add_class("xl-panel")
         self.canvas.observe(self._navigated, ["step", "thread"])
-        self.tables.observe(lambda _: self._latest.ask(), "value")
-        self._render()
-        if error:
-            self.alert.say(error)
-        follow_the_page(self)
-        registry.register(self, name)
-
-    @property
-    def settings(self) -> ExpansionSettings:
-        """The settings shown."""
-        return self._settings
-
-    @settings.setter
-    def settings(self, wanted: ExpansionSettings) -> None:
-        with self._turn:
-            self._settings = wanted
-            self._complaint = ""
-            self.controls.show(wanted)
-        self._navigate(wanted)
-        self._latest.ask()
-
-    @property
-    def error(self) -> str:
-        """The text of the error line."""
-        return self.alert.text
-
-    def settle(self, timeout: float | None = 30.0) -> bool:
-        """Wait until what the controls ask for is drawn; False after `timeout` seconds."""
-        return self._latest.wait(timeout)
-
-    def reset(self) -> None:
-        """Go back to the settings that the panel was opened with."""
-        self.settings = self._start
+        self._open(self._children(found), name, error)
 
     def close(self) -> None:
         """Close the panel and its parts, and end what it is doing."""
-        self._latest.close()
         self.running.close()
-        self.canvas.unobserve_all()
-        if self.comm is not None:
-            close_all(self)
+        super().close()
 
     def _children(self, found: list[tuple[DeviceInfo, str]]) -> list[widgets.Widget]:
         has_gpu = any(row.kind != "reference" for row, _ in found)
@@ -117,19 +61,6 @@ class ExpansionPanel(widgets.VBox):
         lines = [self.alert, self.remark, self.running.progress]
         return [grid, *lines, self.canvas, self.running.results, self.tables, self.about]
 
-    def _changed(self) -> None:
-        """A control moved: take the settings as they stand, or say what is wrong with them."""
-        with self._turn:
-            now = self._settings
-            try:
-                self._settings = now.replace(**self.controls.fields())
-            except SettingsError as error:
-                self._complaint = NO_FILE if error.name == "file" else explain(error)
-                self.alert.say(self._complaint)
-                return
-            self._complaint = ""
-        self._latest.ask()
-
     def _navigated(self, change: Any) -> None:
         value = change["new"]
         with self._turn:
@@ -139,28 +70,20 @@ class ExpansionPanel(widgets.VBox):
         self.canvas.step = -1 if wanted.step is None else wanted.step
         self.canvas.thread = -1 if wanted.thread is None else wanted.thread
 
-    def _render(self) -> None:
-        """Draw the settings as they are; whatever goes wrong shows in the error line, and the picture stays."""
-        settings = self._settings
-        try:
-            picture = self._maps.picture(settings)
-            self.controls.show_items(len(picture.counts))
-            self.canvas.show(picture.counts, src_colours(len(picture.counts)), picture.maps)
-            self.picture = picture
-            if settings is self._settings:
-                self._keep_inside(picture)
-            self._tabulate()
-            if settings.device is not None or picture.remark:
-                self.remark.say(picture.remark)
-            elif self.remark.text != NO_GPU:
-                self.remark.say("")
-            self.alert.say(self._complaint)
-        except Exception as error:
-            self.alert.say(explain(error))
+    def _draw(self, settings: ExpansionSettings) -> None:
+        picture = self._maps.picture(settings)
+        self.controls.show_items(len(picture.counts))
+        self.canvas.show(picture.counts, src_colours(len(picture.counts)), picture.maps)
+        self.picture = picture
+        if settings is self._settings:
+            self._keep_inside(picture)
+        if settings.device is not None or picture.remark:
+            self.remark.say(picture.remark)
+        elif self.remark.text != NO_GPU:
+            self.remark.say("")
 
-    def _tabulate(self) -> None:
-        # Only while it is wanted: a slider should not pay for a table that nobody sees.
-        self.about.value = _about(self.picture) if self.tables.value and self.picture else ""
+    def _tabulated(self) -> str:
+        return _about(self.picture) if self.picture else ""
 
     def _keep_inside(self, picture: Picture) -> None:
         """A step or thread that the new maps do not have is let go."""
@@ -184,10 +107,8 @@ def expansion(*, name: str | None = None, **settings: Any) -> ExpansionPanel:
         What is wrong with them shows in the panel's error line, and the defaults are drawn.
     name: a panel opened under the same name before is closed; without one, those of the cell's earlier run are.
     """
-    try:
-        return ExpansionPanel(ExpansionSettings(**settings), name=name)
-    except (SettingsError, TypeError) as error:
-        return ExpansionPanel(name=name, error=str(error).replace("ExpansionSettings.__init__() got an", "an"))
+    chosen, error = first_settings(ExpansionSettings, settings)
+    return ExpansionPanel(chosen, name=name, error=error)
 
 
 def _device_tokens() -> list[tuple[DeviceInfo, str]]:

@@ -85,6 +85,6 @@ def _advice() -> str:
 
 
 def _styles() -> widgets.HTML:
-    from expandlab.panels.canvas import style
+    from expandlab.panels.desk import style
 
     return widgets.HTML(f"<style>{style()}</style>", layout=widgets.Layout(display="none"))

@@ -9,17 +9,12 @@ import numpy as np
 from expandlab.errors import UnsupportedError
 from expandlab.expansion import record_map, strategies, thread_map
 from expandlab.expansion.thread_map import ThreadMap
+from expandlab.figures.limits import refuse
 from expandlab.gpu import resolve
 from expandlab.settings import ExpansionSettings
 
-# More threads or src than this are finer than the pixels of a screen.
-MAX_DRAWN = 65_536
 # What strategies launch beyond one thread for each item, where that can be much more.
 _LAUNCHES = {"flat": lambda counts: len(counts) * int(counts.max(initial=0))}
-
-
-class TooLargeToDraw(UnsupportedError):
-    """More threads than a picture can show; the message says what to lower."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +52,14 @@ class Maps:
             made, remark = _recorded(counts, names, settings)
         for item in made:
             # Strategies with 32 buckets round each up to a workgroup at most; that much beyond the items is no harm.
-            _refuse(len(item) - 32 * item.workgroup_size, f"{item.strategy} launches {len(item):,} threads")
+            refuse(len(item) - 32 * item.workgroup_size, f"{item.strategy} launches {len(item):,} threads")
         return Picture(counts, made, remark)
 
     def counts(self, settings: ExpansionSettings) -> np.ndarray:
         """The N of every src; a file is read again, because it may have changed."""
         key = (
             settings.source, settings.items, settings.mean, settings.max_n, settings.seed,
-            tuple(sorted(settings.shape.items())),
+            tuple(sorted(settings.shape.items())), settings.values,
         )  # fmt: skip
         if settings.source != "file" and self._counts is not None and self._counts[0] == key:
             return self._counts[1]
@@ -75,19 +70,11 @@ class Maps:
 
 def _check_size(name: str, counts: np.ndarray) -> None:
     total = int(counts.sum(dtype=np.uint64))
-    _refuse(len(counts), f"there are {len(counts):,} src")
-    _refuse(total, f"these counts spawn {total:,} items")
+    refuse(len(counts), f"there are {len(counts):,} src")
+    refuse(total, f"these counts spawn {total:,} items")
     if name in _LAUNCHES:
         threads = _LAUNCHES[name](counts)
-        _refuse(threads, f"{name} launches {threads:,} threads", "; lower max N, or choose another strategy")
-
-
-def _refuse(count: int, what: str, more: str = "") -> None:
-    if count > MAX_DRAWN:
-        raise TooLargeToDraw(
-            f"{what}, and a picture shows at most {MAX_DRAWN:,}: lower items or mean N{more}. "
-            "(Run and expandlab.expand take far more.)"
-        )
+        refuse(threads, f"{name} launches {threads:,} threads", "; lower max N, or choose another strategy")
 
 
 def _recorded(counts: np.ndarray, names: list[str], settings: ExpansionSettings) -> tuple[tuple[ThreadMap, ...], str]:

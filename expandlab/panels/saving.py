@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import ipywidgets as widgets
 
 from expandlab.panels.parts import Message, button, explain
-from expandlab.settings import ExpansionSettings
+from expandlab.settings import CountsSettings
 
 if TYPE_CHECKING:
-    from expandlab.panels.expansion import ExpansionPanel
+    from expandlab.panels.base import SettingsPanel
 
 FORMATS = {
     "png": "image/png",
@@ -32,7 +32,7 @@ class SaveBox:
     exported: path of the last file written, or None.
     """
 
-    def __init__(self, panel: ExpansionPanel):
+    def __init__(self, panel: SettingsPanel):
         self._panel = panel
         self._thread: threading.Thread | None = None
         self.exported: Path | None = None
@@ -61,13 +61,13 @@ class SaveBox:
         """Show the settings as canonical JSON and put them on the clipboard."""
         text = self._panel.settings.to_json()
         self.text.value = text
-        self._panel.canvas.copy(text)
+        self._panel.desk.copy(text)
         self.said.say("settings copied")
 
     def load_settings(self) -> None:
         """Take over the settings in the text area."""
         try:
-            self._panel.settings = ExpansionSettings.from_json(self.text.value)
+            self._panel.settings = type(self._panel.settings).from_json(self.text.value)
             self._panel.alert.say("")
             self.said.say("settings loaded")
         except Exception as error:
@@ -89,14 +89,14 @@ class SaveBox:
             self._thread.join(timeout)
         return self._thread is None or not self._thread.is_alive()
 
-    def _write(self, settings: ExpansionSettings, kind: str) -> None:
+    def _write(self, settings: CountsSettings, kind: str) -> None:
         try:
             from expandlab import export
 
             FOLDER.mkdir(parents=True, exist_ok=True)
             path = export.save(FOLDER / file_name(settings, kind), settings)
             self.exported = path
-            self._panel.canvas.offer(path.name, FORMATS[kind], path.read_bytes())
+            self._panel.desk.offer(path.name, FORMATS[kind], path.read_bytes())
             self.said.say(f"saved {path}")
         except Exception as error:
             self.said.say("")
@@ -105,8 +105,7 @@ class SaveBox:
             self.export.disabled = False
 
 
-def file_name(settings: ExpansionSettings, kind: str) -> str:
-    """The same settings, the same name: strategies, source, and the first digits of the settings' digest."""
+def file_name(settings: CountsSettings, kind: str) -> str:
+    """The same settings, the same name: what is shown, and the first digits of the settings' digest."""
     digest = hashlib.sha256(settings.to_json().encode()).hexdigest()[:8]
-    names = "-vs-".join(name for name in (settings.strategy, settings.compare) if name)
-    return f"expansion-{names}-{settings.source}-{digest}.{kind}"
+    return f"{settings.stem}-{digest}.{kind}"

@@ -103,3 +103,19 @@ class Panel:
         """Back to the settings that the panel was opened with, painted."""
         self.repaints(lambda: self.press("Reset"))
         until("the error line to empty", lambda: not self.error())
+
+
+class PagePanel(Panel):
+    """A panel that shows one picture, drawn by the kernel."""
+
+    def __init__(self, notebook: NotebookPage, cell_id: str):
+        super().__init__(notebook, cell_id)
+        self.map = self.root.locator(".xl-picture")
+
+    def painted(self) -> int:
+        """Number of the last picture that the page has loaded; 0 before the first."""
+        return int(self.data("drawn") or 0)
+
+    def alt(self) -> str:
+        """The picture's alternative text."""
+        return self.map.locator("img").get_attribute("alt") or ""

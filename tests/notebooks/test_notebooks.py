@@ -99,9 +99,19 @@ def test_every_image_exists_and_says_what_it_shows(name):
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_every_link_leads_somewhere(name):
-    for target in LINK.findall(prose(name)):
-        assert "://" not in target, f"{target}: a notebook works without a network"
-        assert (FOLDER / target.partition("#")[0]).exists(), target
+    for cell in cells(name, "markdown"):
+        for target in LINK.findall(CODE.sub("", cell.source)):
+            if "://" in target:
+                # A notebook works without a network: only the list of sources leads out of it.
+                assert cell.id == "sources" and target.startswith("https://"), target
+            else:
+                assert (FOLDER / target.partition("#")[0]).exists(), target
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS[2:])
+def test_a_notebook_says_where_its_ideas_come_from(name):
+    (cell,) = [cell for cell in cells(name, "markdown") if cell.id == "sources"]
+    assert len([target for target in LINK.findall(cell.source) if target.startswith("https://")]) >= 3
 
 
 def test_the_first_notebook_links_to_all_others():
@@ -184,16 +194,30 @@ def widget_text(ran):
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-EXERCISES = [
-    ("ex1", "launched = 32\nworking = 12", 2),
-    ("ex2", "rounds_first = 9\nrounds_second = 2\nshare = 20 / 44", 3),
-    ("ex3", "best = [8] * 8\nworst = [64, 0, 0, 0, 0, 0, 0, 0]", 2),
-]
+# Exercises of a notebook: an answer that is right, and how many parts it has.
+EXERCISES = {
+    "01_the_problem": [
+        ("launched = 32\nworking = 12", 2),
+        ("rounds_first = 9\nrounds_second = 2\nshare = 20 / 44", 3),
+        ("best = [8] * 8\nworst = [64, 0, 0, 0, 0, 0, 0, 0]", 2),
+    ],
+    "04_buckets": [
+        ("buckets = [1, 2, 4]\noffsets = [0, 2, 6]", 2),
+        ("threads = 32\nstraddled = 3", 2),
+        ("fewest = [64, 0, 0, 0, 0, 0, 0, 0]\nmost = [7] * 7 + [15]", 2),
+    ],
+}
+ROWS = [(name, f"ex{at}", *row) for name, rows in EXERCISES.items() for at, row in enumerate(rows, 1)]
 
 
-@pytest.mark.parametrize(("exercise", "answer", "parts"), EXERCISES, ids=[row[0] for row in EXERCISES])
-def test_an_exercise_accepts_its_answer_and_not_what_it_starts_with(exercise, answer, parts, capsys):
-    source = {cell.id: cell.source for cell in cells("01_the_problem.ipynb", "code")}
+def test_every_notebook_but_the_first_has_three_exercises():
+    assert {f"{name}.ipynb" for name in EXERCISES} == set(NOTEBOOKS[1:])
+    assert {len(rows) for rows in EXERCISES.values()} == {3}
+
+
+@pytest.mark.parametrize(("name", "exercise", "answer", "parts"), ROWS, ids=[f"{row[0]}-{row[1]}" for row in ROWS])
+def test_an_exercise_accepts_its_answer_and_not_what_it_starts_with(name, exercise, answer, parts, capsys):
+    source = {cell.id: cell.source for cell in cells(f"{name}.ipynb", "code")}
     for given, right in ((source[exercise], 0), (answer, parts)):
         names = {}
         exec("import expandlab as xl", names)

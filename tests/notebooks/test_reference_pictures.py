@@ -8,7 +8,7 @@ from packaging.requirements import Requirement
 
 from expandlab import export
 from expandlab.figures import reference
-from expandlab.settings import ExpansionSettings
+from expandlab.settings import from_json
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "notebooks" / "images"
@@ -30,7 +30,7 @@ def test_there_are_pictures_and_each_has_its_settings():
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda path: path.stem)
 def test_a_settings_file_is_canonical(settings):
     text = settings.read_text(encoding="utf-8")
-    assert text == ExpansionSettings.from_json(text).to_json() + "\n"
+    assert text == from_json(text).to_json() + "\n"
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=lambda path: path.stem)
@@ -40,7 +40,7 @@ def test_a_picture_is_what_its_settings_make(settings):
     if stored["versions"] != here and here["matplotlib"] != locked_matplotlib():
         pytest.skip(f"drawn with {stored['versions']}, and here is {here}: another version draws other bytes")
     assert stored["versions"] == here, "drawn with other versions than the lock's; rebuild the pictures"
-    made = reference.reference_picture(ExpansionSettings.from_json(settings))
+    made = reference.reference_picture(from_json(settings))
     assert settings.with_suffix(".svg").read_bytes() == made, "rebuild the pictures and look at them"
 
 
@@ -49,4 +49,4 @@ def test_rebuild_makes_every_picture_of_a_folder(tmp_path):
         shutil.copy(settings, tmp_path)
     made = reference.rebuild(tmp_path)
     assert made == [tmp_path / f"{SETTINGS[0].stem}.svg"]
-    assert export.read_provenance(made[0])["settings"] == ExpansionSettings.from_json(SETTINGS[0]).to_dict()
+    assert export.read_provenance(made[0])["settings"] == from_json(SETTINGS[0]).to_dict()

@@ -11,6 +11,7 @@ import pytest
 
 import expandlab as xl
 from expandlab import panels
+from expandlab.figures.limits import MAX_DRAWN
 from expandlab.panels import maps as maps_module
 from expandlab.panels import registry, running
 from expandlab.panels.packing import unpack
@@ -63,7 +64,7 @@ def test_a_control_changes_its_setting_and_the_picture(open_panel, control):
 
 def test_every_control_has_a_label_and_an_explanation(open_panel):
     controls = open_panel().controls
-    for control in controls._watched():
+    for control in controls.watched():
         assert control.tooltip
         assert getattr(control, "description", "") or control is controls.max_n
 
@@ -126,7 +127,7 @@ def test_too_many_threads_are_refused_with_what_to_lower(open_panel):
     assert panel.canvas.frame != before
     panel.settings = ExpansionSettings(items=1_000_000)
     assert panel.settle()
-    assert f"{maps_module.MAX_DRAWN:,}" in panel.error
+    assert f"{MAX_DRAWN:,}" in panel.error
 
 
 def test_what_is_wrong_with_the_first_settings_shows_in_the_panel(open_panel):

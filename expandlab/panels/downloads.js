@@ -1,0 +1,34 @@
+// What the kernel hands to the page's machine: files to save, and text for the clipboard.
+
+const make = (tag, name, text) => {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  if (text !== undefined) element.textContent = text;
+  return element;
+};
+
+function bytesText(count) {
+  if (count < 1024) return `${count} B`;
+  const big = count < 1048576 ? [count / 1024, "KiB"] : [count / 1048576, "MiB"];
+  return `${big[0] < 10 ? big[0].toFixed(1) : Math.round(big[0])} ${big[1]}`;
+}
+
+class Downloads {
+  constructor() {
+    this.element = make("div", "xl-downloads");
+    this.urls = [];
+  }
+  receive(content, buffers) {
+    if (content.kind === "copy") navigator.clipboard?.writeText(content.text).catch(() => {});
+    if (content.kind !== "download") return;
+    const url = URL.createObjectURL(new Blob([buffers[0]], { type: content.mime }));
+    this.urls.push(url);
+    const link = make("a", "xl-download", `Download ${content.name} (${bytesText(buffers[0].byteLength)})`);
+    Object.assign(link, { href: url, download: content.name });
+    for (const old of [...this.element.children].slice(4)) old.remove();
+    this.element.prepend(link);
+  }
+  remove() {
+    this.urls.forEach((url) => URL.revokeObjectURL(url));
+  }
+}

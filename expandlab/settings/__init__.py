@@ -1,0 +1,16 @@
+"""The settings of the panels as data: canonical JSON in, the same canonical JSON out, and nothing else accepted."""
+
+from expandlab.settings.base import MAX_PANEL_ITEMS, CountsSettings, SettingsError
+from expandlab.settings.expansion import ExpansionSettings
+from expandlab.settings.pages import BucketSettings
+from expandlab.settings.reading import from_json, panels
+
+__all__ = [
+    "MAX_PANEL_ITEMS",
+    "BucketSettings",
+    "CountsSettings",
+    "ExpansionSettings",
+    "SettingsError",
+    "from_json",
+    "panels",
+]

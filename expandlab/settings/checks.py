@@ -1,0 +1,97 @@
+"""What a setting may be: each check returns what is wrong with a value, or None."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+Check = Callable[[Any], str | None]
+
+
+def _is_whole(value: Any, low: int, high: int) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and low <= value <= high
+
+
+def whole(low: int, high: int, *, optional: bool = False) -> Check:
+    """A whole number from low to high; None too where it is optional."""
+
+    def check(value: Any) -> str | None:
+        if (value is None and optional) or _is_whole(value, low, high):
+            return None
+        return f"use a whole number from {low} to {high}" + (" or null" if optional else "")
+
+    return check
+
+
+def one_of(names: Callable[[], list[Any]], *, optional: bool = False) -> Check:
+    """One of the names, of their type; None too where it is optional."""
+
+    def check(value: Any) -> str | None:
+        allowed = names()
+        if (value is None and optional) or (isinstance(value, type(allowed[0])) and value in allowed):
+            return None
+        return "use one of " + ", ".join(map(str, allowed)) + (" or null" if optional else "")
+
+    return check
+
+
+def some_of(names: Callable[[], list[str]]) -> Check:
+    """A list of names, at least one, each once."""
+
+    def check(value: Any) -> str | None:
+        allowed = names()
+        listed = isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
+        if listed and value and len(set(value)) == len(value) and set(value) <= set(allowed):
+            return None
+        return "use a list of some of " + ", ".join(allowed) + ", each once"
+
+    return check
+
+
+def whole_numbers(high: int, most: int) -> Check:
+    """A list of at most `most` whole numbers from 0 to high, or None."""
+
+    def check(value: Any) -> str | None:
+        if value is None:
+            return None
+        listed = isinstance(value, Sequence) and not isinstance(value, str) and len(value) <= most
+        if listed and all(_is_whole(item, 0, high) for item in value):
+            return None
+        return f"use a list of at most {most} whole numbers from 0 to {high}, or null"
+
+    return check
+
+
+def text(value: Any) -> str | None:
+    """Text or None."""
+    return None if value is None or isinstance(value, str) else "use text or null"
+
+
+def flag(value: Any) -> str | None:
+    """True or False."""
+    return None if isinstance(value, bool) else "use true or false"
+
+
+def mean(value: Any) -> str | None:
+    """A mean of N."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return None if number and math.isfinite(value) and 0 <= value <= 2**32 - 1 else "use a number from 0 to 2^32 - 1"
+
+
+def shape(value: Any) -> str | None:
+    """Shape parameters of a distribution."""
+    good = isinstance(value, Mapping) and all(
+        isinstance(k, str) and isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v)
+        for k, v in value.items()
+    )
+    return None if good else 'use an object of numbers, such as {} or {"exponent": 1.5}'
+
+
+def strategy_names() -> list[str]:
+    """The names of all strategies."""
+    from expandlab.expansion import strategies
+
+    return list(strategies())

@@ -1,0 +1,31 @@
+"""Settings of any panel from JSON: the field `panel` says which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from expandlab.settings.base import CountsSettings, SettingsError, plain
+from expandlab.settings.expansion import ExpansionSettings
+from expandlab.settings.pages import BucketSettings
+
+_KINDS: tuple[type[CountsSettings], ...] = (ExpansionSettings, BucketSettings)
+
+
+def panels() -> dict[str, type[CountsSettings]]:
+    """Name of a panel -> the class of its settings."""
+    return {kind.panel: kind for kind in _KINDS}
+
+
+def from_json(text: str | Mapping[str, Any] | Path) -> CountsSettings:
+    """Settings of the panel that they name; of an expansion panel where they name none.
+
+    text: JSON text, a mapping, or the path of a file. Raises SettingsError naming what is wrong.
+    """
+    found = plain(text)
+    name = found.get("panel", ExpansionSettings.panel)
+    known = panels()
+    if not isinstance(name, str) or name not in known:
+        raise SettingsError(f"panel={name!r}: use one of {', '.join(known)}", name="panel")
+    return known[name].from_json(found)

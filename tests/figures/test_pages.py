@@ -1,0 +1,88 @@
+"""Pages, the pictures of every panel but the expansion's: equal settings, equal bytes, in all formats."""
+
+import csv
+import json
+from xml.etree import ElementTree
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from expandlab import export
+from expandlab import settings as s
+from expandlab.cli import app
+from expandlab.errors import UnsupportedError
+from expandlab.figures.page import WIDTH, make
+
+EXAMPLES = {
+    "buckets": s.BucketSettings(source="list", values=[11, 9, 0, 14], src=1),
+    "buckets of ranges": s.BucketSettings(source="geometric", items=30, strategy="po2_range", room=3),
+    "buckets end to end": s.BucketSettings(source="uniform", items=20, rounded=False, subgroup_size=16),
+}
+EDGES = {"no src": [], "no items": [0, 0, 0], "one item": [1], "one giant": [60_000]}
+pages = pytest.mark.parametrize("settings", EXAMPLES.values(), ids=EXAMPLES.keys())
+
+
+def test_every_panel_has_an_example():
+    assert {settings.panel for settings in EXAMPLES.values()} == set(s.panels()) - {"expansion"}
+
+
+@pages
+@pytest.mark.parametrize("fmt", export.FORMATS)
+def test_a_page_is_exported_with_its_provenance_and_the_same_bytes_again(settings, fmt, tmp_path):
+    path = export.save(tmp_path / f"x.{fmt}", settings)
+    assert path.read_bytes() == export.picture(settings, fmt)
+    found = export.read_provenance(path)
+    assert s.from_json(found["settings"]) == settings
+    assert set(found["shader_sha256"]) == set(settings.strategies)
+    assert found["counts_sha256"] and found["device"] is None
+
+
+@pages
+def test_a_page_says_in_words_what_it_shows(settings, tmp_path):
+    page = make(settings)
+    assert len(page.description) > 80 and "src" in page.description
+    tree = ElementTree.parse(export.save(tmp_path / "x.svg", settings)).getroot()
+    assert tree.find("{http://www.w3.org/2000/svg}desc").text == page.description
+    with Image.open(export.save(tmp_path / "x.png", settings)) as image:
+        assert image.width == WIDTH * 3 // 2 and image.info["Title"] == page.title
+
+
+@pages
+def test_the_table_is_the_csv_and_stands_in_the_json(settings, tmp_path):
+    page = make(settings)
+    assert page.rows and all(len(row) == len(page.head) for row in page.rows)
+    lines = export.save(tmp_path / "x.csv", settings).read_text().splitlines()
+    rows = list(csv.reader(line for line in lines if not line.startswith("# ")))
+    assert rows[0] == list(page.head) and len(rows) == len(page.rows) + 1
+    held = json.loads(export.save(tmp_path / "x.json", settings).read_text())
+    assert held["table"]["head"] == list(page.head) and len(held["table"]["rows"]) == len(page.rows)
+    assert held["counts"] == settings.counts().tolist() and held["settings"] == settings.to_dict()
+
+
+@pytest.mark.parametrize("panel", sorted(set(s.panels()) - {"expansion"}))
+@pytest.mark.parametrize("values", EDGES.values(), ids=EDGES.keys())
+def test_edges_are_drawn_or_refused_in_words(panel, values):
+    settings = s.panels()[panel](source="list", values=values)
+    try:
+        assert export.picture(settings, "png").startswith(b"\x89PNG")
+    except UnsupportedError as error:
+        assert len(values) and "lower" in str(error)
+
+
+@pytest.mark.parametrize("panel", sorted(set(s.panels()) - {"expansion"}))
+def test_the_command_line_makes_the_same_bytes(panel, tmp_path):
+    settings = next(item for item in EXAMPLES.values() if item.panel == panel)
+    (tmp_path / "s.json").write_text(settings.to_json())
+    done = CliRunner().invoke(app, ["figure", str(tmp_path / "s.json"), "-o", str(tmp_path / "x.svg")])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "x.svg").read_bytes() == export.picture(settings, "svg")
+
+
+def test_what_the_buckets_of_eleven_say():
+    page = make(s.BucketSettings(source="list", values=[11]))
+    assert (
+        "0b1011: bucket 0: local 0, entry 0; bucket 1: local 1 to 2, entry 0; bucket 3: local 3 to 10"
+        in page.description
+    )
+    assert [row[0] for row in page.rows if row[3]] == [0, 1, 3]
