@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from expandlab import counts, panels
+    from expandlab import counts, panels, relics
     from expandlab.errors import (
         CapacityError,
         CountsError,
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ExpandlabError,
         GraphError,
         IndependenceError,
+        RelicsError,
         ShaderError,
         UninitialisedReadError,
         UnknownNameError,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 _HOME = {
     "expandlab.errors": (
         "CapacityError CountsError CycleError DeviceError DeviceLimitError ExpandlabError GraphError "
-        "IndependenceError ShaderError UninitialisedReadError UnknownNameError UnsupportedError"
+        "IndependenceError RelicsError ShaderError UninitialisedReadError UnknownNameError UnsupportedError"
     ),
     "expandlab.expansion": (
         "Expander Expansion Step Strategy ThreadMap atomic expand read_only record_map strategies thread_map"
@@ -58,7 +59,7 @@ _HOME = {
 }
 _WHERE = {name: (module, name) for module, names in _HOME.items() for name in names.split()}
 _WHERE["device"] = ("expandlab.gpu", "open_device")
-_MODULES = ("counts", "panels")
+_MODULES = ("counts", "panels", "relics")
 
 __all__ = [
     "Access",
@@ -78,6 +79,7 @@ __all__ = [
     "Kernel",
     "Measurements",
     "Plan",
+    "RelicsError",
     "ShaderError",
     "Step",
     "Strategy",
@@ -95,6 +97,7 @@ __all__ = [
     "panels",
     "read_only",
     "record_map",
+    "relics",
     "strategies",
     "thread_map",
 ]

@@ -18,6 +18,14 @@ class CountsError(ExpandlabError, ValueError):
         self.row = row
 
 
+class RelicsError(ExpandlabError, ValueError):
+    """A file of relics that cannot be read. `entry` is the first bad one, counted from 0; None: the whole file."""
+
+    def __init__(self, message: str, *, entry: int | None = None):
+        super().__init__(message)
+        self.entry = entry
+
+
 class DeviceError(ExpandlabError, RuntimeError):
     """A device cannot be found or opened, or it failed while it worked."""
 
