@@ -75,5 +75,5 @@ class Relics(Result):
             build = [slots[slot][index] for slot, index in zip(SLOTS, pick, strict=True)]
             names = {slot: relic.name or relic.set_name for slot, relic in zip(SLOTS, build, strict=True)}
             sums = np.sum([relic.stats() for relic in build], axis=0)
-            rows.append(names | {stat: float(size) for stat, size in zip(STATS, sums, strict=True) if sums.any()})
+            rows.append(names | {stat: float(size) for stat, size in zip(STATS, sums, strict=True) if size})
         return pd.DataFrame(rows)
