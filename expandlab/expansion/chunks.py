@@ -118,16 +118,22 @@ def _largest_that_fits(
 ) -> Passes:
     """The passes for all at once, or for halves, quarters ... until every buffer fits the device's limits."""
     max_src, max_dst = sizes.max_src, sizes.max_dst
-    while True:
-        now = Sizes(max_src, max_dst, sizes.workgroup_size, sizes.subgroup_size)
-        built = build(strategy, now, ending(max_dst) if callable(ending) else ending, checked=checked)
-        found = over_limit(built.graph, device.limits)
-        if found is None:
-            return built
+
+    def passes(src: int, dst: int) -> Passes:
+        now = Sizes(src, dst, sizes.workgroup_size, sizes.subgroup_size)
+        return build(strategy, now, ending(dst) if callable(ending) else ending, checked=checked)
+
+    built = passes(max_src, max_dst)
+    while (found := over_limit(built.graph, device.limits)) is not None:
+        name, size, _ = found
         if max_src <= 1 and max_dst <= 1:
             refuse_oversize(built, device, sizes.max_dst)
-        # The inputs alone may be too many; everything else shrinks with the items.
-        if found[0] == "counts" or max_dst <= 1:
-            max_src = -(-max_src // 2)
+        half = -(-max_dst // 2)
+        fewer = passes(max_src, half)
+        if max_src <= 1 or (max_dst > 1 and fewer.graph.resources[name].size < size):
+            built, max_dst = fewer, half
         else:
-            max_dst = -(-max_dst // 2)
+            # A buffer of the src: fewer items do not help.
+            max_src = -(-max_src // 2)
+            built = passes(max_src, max_dst)
+    return built

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from expandlab.expansion.thread_map import Lanes, MapBuilder
+from expandlab.graph.fold import MAX_GROUPS
 from expandlab.wgsl import Line
 
 
@@ -27,6 +28,22 @@ def strided(items: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, np.nd
     group, thread, step = stepped(np.maximum(1, -(-items // size)), size)
     item = step * size + thread
     return group, thread, np.where(item < items[group], item, -1)
+
+
+def own_launches(m: MapBuilder, items: np.ndarray, size: int | None = None) -> tuple[np.ndarray, ...]:
+    """Rows of launches of their own, each of whole groups of `size` threads: (launch, thread in it, whether it works).
+
+    items: of each launch; its first so many threads work. size: the workgroup's by default.
+    """
+    size = size or m.workgroup_size
+    groups = -(-items.astype(np.int64) // size)
+    # As `fold` does for one.
+    high = np.maximum(1, -(-groups // MAX_GROUPS))
+    threads = -(-groups // high) * high * size
+    m.lanes(int(threads.sum()))
+    launch = np.repeat(np.arange(len(items)), threads)
+    thread = np.arange(len(launch)) - (np.cumsum(threads) - threads)[launch]
+    return launch, thread, thread < items[launch]
 
 
 def rounds_of(items: np.ndarray, size: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from expandlab import wgsl
-from expandlab.graph import Access, FrameGraph, Kernel
+from expandlab.graph import Access, Draws, FrameGraph, Kernel, Repeat
 from expandlab.graph.fold import fold_threads
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ class Strategy:
     memory_buffers: tuple[str, ...] = field(default=(), repr=False)
     # Why these counts are too much for the strategy, or None; for caps that no single number states.
     refuses: Callable[[np.ndarray], str | None] = field(default=lambda counts: None, repr=False, compare=False)
+    # Whether threads without an item begin too, so that a device can record them.
+    records_idle: bool = field(default=True, repr=False)
     # Whether atomics decide the places of the items, so that they may differ between runs.
     atomic_order: bool = field(default=False, repr=False)
 
@@ -188,16 +190,17 @@ class Passes:
         twin: Callable[[Any], tuple[np.ndarray, np.ndarray, np.ndarray]],
         file: str | None = None,
         entry: str | None = None,
-        indirect: str | tuple[str, int] = "indirect",
+        indirect: str | tuple[str, int] | Repeat | Draws = "indirect",
         useful: Callable[[int, int], int] = lambda p1, p2: p2,
         useful_of: Callable[[np.ndarray], int] | None = None,
         constants: Mapping[str, int] | None = None,
+        rename: Mapping[str, str] | None = None,
     ) -> None:
         """Add a pass that expands, and so ends as the caller of the expansion wants; one dispatch of pass 2.
 
         twin: returns (src, local, dst). file, entry: where the names differ from the pass's. indirect: the buffer of
-        the dispatch's arguments, or (buffer, offset in bytes). useful, constants: as of `add`; useful_of: the same from
-        the counts, where P1 and P2 do not tell.
+        the dispatch's arguments, or (buffer, offset in bytes), or what launches many. useful, constants, rename: as of
+        `add`; useful_of: the same from the counts, where P1 and P2 do not tell.
         """
         first = self._expansions == 0
         if first:
@@ -208,12 +211,17 @@ class Passes:
         def whole(b: Any) -> None:
             ending(b, *twin(b))
 
+        slots = dict(self._ending.slots)
+        if isinstance(indirect, Draws) and "invocation" in slots:
+            # A vertex is told no place in a subgroup.
+            slots["invocation"] = "lib/invocation_plain.wgsl"
         # Later dispatches of pass 2 add to what the first one wrote.
         self._add(
             name, file or f"{self._folder}/{name}.wgsl", indirect, useful, whole if ending else None,
-            self._fresh() if first else (), {name: b.resource for name, b in self._ending.buffers.items()},
+            self._fresh() if first else (),
+            {name: b.resource for name, b in self._ending.buffers.items()} | dict(rename or {}),
             {"DISPATCH": self._expansions, **(constants or {})},
-            self._ending.slots, entry=entry,
+            slots, entry=entry,
         )  # fmt: skip
         if useful_of is not None:
             self.useful[name] = lambda counts, p2: useful_of(counts)
@@ -235,7 +243,7 @@ class Passes:
         self,
         name: str,
         file: str,
-        threads: int | str | tuple[str, int],
+        threads: int | str | tuple[str, int] | Repeat | Draws,
         useful: Callable[[int, int], int],
         twin: Callable[[Any], None] | None,
         overwrites: tuple[str, ...],
@@ -260,10 +268,8 @@ class Passes:
         workgroups: Any = threads
         if isinstance(threads, int):
             workgroups = fold_threads(threads, size)
-        else:
-            buffer = threads if isinstance(threads, str) else threads[0]
-            accesses.append(Access(buffer, "read", usage="indirect"))
         kernel = Kernel(source, entry or name, bindings, workgroups, self._checked or foreign, _sized(twin, size))
+        accesses += [Access(buffer, "read", usage="indirect") for buffer in kernel.arguments]
         self.graph.add_pass(name, accesses, kernel=kernel)
         self.useful[name] = lambda counts, p2: useful(len(counts), p2)
 

@@ -180,6 +180,10 @@ class MapBuilder:
             )
         return Lanes(threads, self.workgroup_size, self.subgroup_size)
 
+    def active_of(self, working: np.ndarray) -> np.ndarray:
+        """Active lanes of every subgroup, where the threads of whole subgroups stand one behind the other."""
+        return working.reshape(-1, self.subgroup_size).sum(axis=1, dtype=np.int32)
+
     def step(self, pass_name: str, label: str, line: Line, active: np.ndarray, repeats: int = 1) -> None:
         """Add a step."""
         self.steps.append(Step(pass_name, label, line, active, repeats))

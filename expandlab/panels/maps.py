@@ -14,7 +14,10 @@ from expandlab.gpu import resolve
 from expandlab.settings import ExpansionSettings
 
 # What strategies launch beyond one thread for each item, where that can be much more.
-_LAUNCHES = {"flat": lambda counts: len(counts) * int(counts.max(initial=0))}
+_LAUNCHES = {
+    "flat": lambda counts, size: len(counts) * int(counts.max(initial=0)),
+    "dispatch_each": lambda counts, size: int((-(-counts.astype(np.int64) // size)).sum()) * size,
+}
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Maps:
         if settings.strategy == settings.compare:
             names *= 2
         for name in names:
-            _check_size(name, counts)
+            _check_size(name, counts, settings.workgroup_size)
         if settings.device is None:
             made = tuple(
                 thread_map(
@@ -68,13 +71,14 @@ class Maps:
         return values
 
 
-def _check_size(name: str, counts: np.ndarray) -> None:
+def _check_size(name: str, counts: np.ndarray, workgroup_size: int) -> None:
     total = int(counts.sum(dtype=np.uint64))
     refuse(len(counts), f"there are {len(counts):,} src")
     refuse(total, f"these counts spawn {total:,} items")
     if name in _LAUNCHES:
-        threads = _LAUNCHES[name](counts)
-        refuse(threads, f"{name} launches {threads:,} threads", "; lower max N, or choose another strategy")
+        threads = _LAUNCHES[name](counts, workgroup_size)
+        more = "; lower max N or the workgroup, or choose another strategy"
+        refuse(threads, f"{name} launches {threads:,} threads", more)
 
 
 def _recorded(counts: np.ndarray, names: list[str], settings: ExpansionSettings) -> tuple[tuple[ThreadMap, ...], str]:

@@ -1,6 +1,8 @@
 //#include lib/invocation.wgsl
 //#include lib/params.wgsl
 // The end of pass 2 that runs the caller's own work. The caller's buffers and its `fn work` follow.
+fn in_dispatch(number: u32) {}
+
 fn begin(inv: Invocation, bucket: u32) {
     touch();
 }

@@ -21,13 +21,19 @@ const NONE: u32 = 0xFFFFFFFFu;
 
 var<private> my_row: u32;
 var<private> my_step: u32;
+var<private> my_dispatch: u32 = DISPATCH;
+
+// For the dispatches of one pass that are launched one by one: which one this is.
+fn in_dispatch(number: u32) {
+    my_dispatch = number;
+}
 
 fn begin(inv: Invocation, bucket: u32) {
     my_row = atomicAdd(&rows_used, 1u);
     if (my_row < arrayLength(&rows)) {
         let workgroup = inv.group.y * inv.groups.x + inv.group.x;
         rows[my_row] = Row(
-            NONE, NONE, NONE, NONE, bucket, subgroup_of(inv), lane_of(inv), workgroup, inv.local, my_step, DISPATCH, 1u
+            NONE, NONE, NONE, NONE, bucket, subgroup_of(inv), lane_of(inv), workgroup, inv.local, my_step, my_dispatch, 1u
         );
     }
     my_step += 1u;

@@ -26,6 +26,7 @@ _IN_ORDER = (
     "tile_search",
     "head_scan",
     "size_classes",
+    "dispatch_each",
 )
 
 
