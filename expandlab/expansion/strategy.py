@@ -221,7 +221,7 @@ class Passes:
             self._fresh() if first else (),
             {name: b.resource for name, b in self._ending.buffers.items()} | dict(rename or {}),
             {"DISPATCH": self._expansions, **(constants or {})},
-            slots, entry=entry,
+            slots, entry=entry, runs_anyway=True,
         )  # fmt: skip
         if useful_of is not None:
             self.useful[name] = lambda counts, p2: useful_of(counts)
@@ -251,6 +251,7 @@ class Passes:
         constants: Mapping[str, int] | None,
         slots: Mapping[str, str | wgsl.Source],
         entry: str | None = None,
+        runs_anyway: bool = False,
     ) -> None:
         size = self.sizes.workgroup_size
         # What the caller wrote is always checked.
@@ -270,7 +271,8 @@ class Passes:
             workgroups = fold_threads(threads, size)
         kernel = Kernel(source, entry or name, bindings, workgroups, self._checked or foreign, _sized(twin, size))
         accesses += [Access(buffer, "read", usage="indirect") for buffer in kernel.arguments]
-        self.graph.add_pass(name, accesses, kernel=kernel)
+        # A body may write nothing that is brought back; it runs, and its faults are found, all the same.
+        self.graph.add_pass(name, accesses, kernel=kernel, side_effect=runs_anyway)
         self.useful[name] = lambda counts, p2: useful(len(counts), p2)
 
     @property

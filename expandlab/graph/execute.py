@@ -11,7 +11,7 @@ import numpy as np
 
 from expandlab.errors import DeviceError
 from expandlab.gpu.device import POINT_FORMAT
-from expandlab.graph.frame_graph import Kernel
+from expandlab.graph.kernel import Kernel
 from expandlab.graph.launch import Draws, Repeat, launched
 from expandlab.graph.plan import PassRun, Plan, PlanRun, check_limits, input_words
 
@@ -96,7 +96,7 @@ class Program:
         self, encoder: Any, index: int, bindings: Mapping[str, Any], stamps: Mapping[str, Any] | None
     ) -> None:
         item = self.plan.order[index]
-        kernel = self.plan.graph.passes[item].kernel
+        kernel = self.plan.passes[item].kernel
         pipeline, groups = bindings[item]
         options = {"label": item, **({"timestamp_writes": stamps} if stamps else {})}
         if isinstance(kernel.workgroups, Draws):
@@ -188,7 +188,7 @@ class Program:
 
     def _make_buffers(self) -> None:
         usages: dict[str, set[str]] = {name: set() for name in self.plan.graph.resources}
-        for item in self.plan.graph.passes.values():
+        for item in self.plan.passes.values():
             for access in item.accesses:
                 usages[access.resource].add(_USAGE[access.usage])
         for name, resource in self.plan.graph.resources.items():
@@ -211,7 +211,7 @@ class Program:
 
     def _make_bindings(self, buffers: Mapping[str, Any]) -> dict[str, tuple[Any, dict[int, Any]]]:
         bindings: dict[str, tuple[Any, dict[int, Any]]] = {}
-        for item in self.plan.graph.passes.values():
+        for item in self.plan.passes.values():
             source, resources = item.kernel.source, item.kernel.resources()
             pipeline = self._pipeline(item.kernel)
             repeat = item.kernel.workgroups if isinstance(item.kernel.workgroups, Repeat) else None
@@ -252,10 +252,10 @@ class Program:
         return item
 
     def _indirect(self) -> list[str]:
-        return [name for item in self.plan.graph.passes.values() for name in item.kernel.arguments]
+        return [name for item in self.plan.passes.values() for name in item.kernel.arguments]
 
     def _workgroups(self, name: str, arrays: Mapping[str, np.ndarray]) -> tuple[int, int, int]:
-        return launched(self.plan.graph.passes[name].kernel, arrays)
+        return launched(self.plan.passes[name].kernel, arrays)
 
     def _copy_out(self, encoder: Any, buffer: Any) -> Any:
         staging = self.device.buffer(buffer.size, "MAP_READ|COPY_DST", "read back")

@@ -2,132 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from expandlab import wgsl as _wgsl
-from expandlab.errors import GraphError, UninitialisedReadError, UnknownNameError
+from expandlab.errors import GraphError, UnknownNameError
 from expandlab.graph import launch as _launch
+from expandlab.graph.declare import MODES, Access, Image, Pass, Resource
+from expandlab.graph.kernel import Kernel
+from expandlab.graph.usage import BUFFER_USAGES, IMAGE_USAGES
 
-MODES = ("read", "write", "read_write")
-READ_USAGES = ("storage", "copy", "uniform", "indirect", "index")
-WRITE_USAGES = ("storage", "copy")
+if TYPE_CHECKING:
+    from expandlab.graph.plan import Plan
 
-
-@dataclass(frozen=True)
-class Resource:
-    """A buffer of `size` bytes. An imported one has its contents from outside, others live within one run."""
-
-    name: str
-    size: int
-    imported: bool = False
-
-
-@dataclass(frozen=True)
-class Access:
-    """What a pass does with the bytes `range` (end excluded, None = all) of a resource.
-
-    `mode` is `read`, `write` (overwrites the whole range) or `read_write`; `usage` is `storage` or `copy`, and for
-    reads also `uniform`, `indirect` or `index`; writes with the same tag `independent` do not depend on each other.
-    """
-
-    resource: str
-    mode: str
-    range: tuple[int, int] | None = None
-    usage: str = "storage"
-    independent: str | None = None
-
-    @property
-    def reads(self) -> bool:
-        """Whether earlier contents matter to the pass."""
-        return self.mode != "write"
-
-    @property
-    def writes(self) -> bool:
-        """Whether the pass changes the contents."""
-        return self.mode != "read"
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """The work of a pass: a compute dispatch, or what `expandlab.graph.launch` describes.
-
-    wgsl: the shader's text, or a `Source` of `expandlab.wgsl`.
-    entry: its entry point.
-    bindings: {variable of the shader: resource}, or the resources in order of group and binding number.
-    workgroups: (x, y, z), or the buffer that holds the three u32 of an indirect dispatch: its name, or (name, offset
-        in bytes); or a `Repeat` or `Draws`.
-    checked: whether the implementation's run-time checks of bounds and loops stay in; leave them out only for a
-        shader that cannot go out of bounds whatever its inputs.
-    twin: the same work in NumPy for the reference device: a function of a namespace with one uint32 array for each
-        variable, by its name. None = the pass cannot run there.
-    """
-
-    wgsl: str | _wgsl.Source
-    entry: str
-    bindings: Mapping[str, str] | Sequence[str]
-    workgroups: tuple[int, int, int] | str | tuple[str, int] | _launch.Repeat | _launch.Draws
-    checked: bool = True
-    twin: Callable[[Any], None] | None = field(default=None, compare=False)
-
-    @property
-    def source(self) -> _wgsl.Source:
-        """The shader as a `Source`."""
-        return _wgsl.from_text(self.wgsl) if isinstance(self.wgsl, str) else self.wgsl
-
-    @property
-    def indirect(self) -> tuple[str, int] | None:
-        """Buffer and offset of the (first) indirect dispatch's arguments, or None for a direct one."""
-        if isinstance(self.workgroups, str):
-            return self.workgroups, 0
-        if isinstance(self.workgroups, (_launch.Repeat, _launch.Draws)):
-            return self.workgroups.buffer, 0
-        return self.workgroups if len(self.workgroups) == 2 else None
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """The buffers with the arguments of an indirect launch."""
-        if isinstance(self.workgroups, (_launch.Repeat, _launch.Draws)):
-            return self.workgroups.reads
-        return () if self.indirect is None else self.indirect[:1]
-
-    def resources(self) -> dict[str, str]:
-        """{variable: resource} for every buffer that the shader declares. Raises GraphError where they disagree."""
-        declared = [binding.name for binding in self.source.bindings]
-        if isinstance(self.bindings, Mapping):
-            named = dict(self.bindings)
-        else:
-            if len(self.bindings) != len(declared):
-                raise GraphError(
-                    f"bindings={list(self.bindings)!r}: {self.source.name} declares {len(declared)} buffers "
-                    f"({', '.join(declared) or 'none'}); give one resource for each, in that order"
-                )
-            named = dict(zip(declared, self.bindings, strict=True))
-        missing = [name for name in declared if name not in named]
-        extra = [name for name in named if name not in declared]
-        if missing or extra:
-            raise GraphError(
-                f"bindings of {self.source.name}: "
-                + "; ".join(
-                    text
-                    for text, names in (
-                        (f"no resource for {', '.join(missing)}", missing),
-                        (f"no such variable: {', '.join(extra)}", extra),
-                    )
-                    if names
-                )
-            )
-        return named
-
-
-@dataclass(frozen=True)
-class Pass:
-    """One pass: a name, what it accesses, and what it does."""
-
-    name: str
-    accesses: tuple[Access, ...]
-    kernel: Kernel | None = None
+DEFAULT_DEVICES = {"gpu0": ("compute",)}
+AccessLike = Access | Mapping[str, Any] | Sequence[Any]
 
 
 class FrameGraph:
@@ -140,39 +29,117 @@ class FrameGraph:
         graph.add_pass("double", [("data", "read_write")], kernel=Kernel(text, "main", ["data"], (16, 1, 1)))
         graph.output("data")
         result = graph.compile().run(inputs={"data": array})
+
+    devices: {device: its queues}; by default one device `gpu0` with one queue `compute`.
     """
 
-    def __init__(self) -> None:
-        self.resources: dict[str, Resource] = {}
+    def __init__(self, devices: Mapping[str, Sequence[str]] | None = None) -> None:
+        self.devices: dict[str, tuple[str, ...]] = {}
+        self.resources: dict[str, Resource | Image] = {}
         self.passes: dict[str, Pass] = {}
         self.outputs: list[str] = []
+        # Filled by `from_slots`: what its document connects.
+        self.connections: tuple[Any, ...] = ()
+        for name, queues in (devices or {}).items():
+            self.device(name, queues)
 
     def __repr__(self) -> str:
         return f"<FrameGraph: {len(self.passes)} passes, {len(self.resources)} resources, outputs {self.outputs}>"
 
+    def device(self, name: str, queues: Sequence[str] = ("compute",)) -> str:
+        """Declare a device and its queues; returns its name. The first one declared takes the place of `gpu0`."""
+        _text("name", name)
+        if name in self.devices:
+            raise GraphError(f"name={name!r}: the graph has a device of that name already; choose another")
+        if isinstance(queues, str) or not queues or len(set(queues)) < len(queues):
+            raise GraphError(f"queues={queues!r} of device {name!r}: give one name or more, each once, as a list")
+        self.devices[name] = tuple(_text(f"queues of device {name!r}", queue) for queue in queues)
+        return name
+
     def buffer(self, name: str, size: int, *, imported: bool = False) -> str:
         """Declare a buffer of `size` bytes; returns its name. Imported ones are given to `Plan.run` as inputs."""
-        if name in self.resources:
-            raise GraphError(f"name={name!r}: the graph has a resource of that name already; choose another")
-        if size < 0:
-            raise GraphError(f"size={size!r} of buffer {name!r}: give a number of bytes, 0 or more")
-        self.resources[name] = Resource(name, int(size), imported)
+        self._new_resource(name)
+        self.resources[name] = Resource(name, _whole(f"size of buffer {name!r}", size, 0), bool(imported))
+        return name
+
+    def image(
+        self,
+        name: str,
+        *,
+        mips: int = 1,
+        layers: int = 1,
+        aspects: int = 1,
+        format: str | None = None,
+        size: Sequence[int] | None = None,
+        imported: bool = False,
+    ) -> str:
+        """Declare an image; returns its name. Images are planned and simulated; a plan that uses one does not run.
+
+        aspects: 2 for depth and stencil planes. format (as `rgba8unorm`), size (texels of the largest mip as
+        (width, height[, depth])): for the simulated time of copies.
+        """
+        self._new_resource(name)
+        mips, layers, aspects = (
+            _whole(f"{what} of image {name!r}", value, 1)
+            for what, value in (("mips", mips), ("layers", layers), ("aspects", aspects))
+        )
+        if size is not None:
+            if isinstance(size, str) or not 1 <= len(size) <= 3:
+                raise GraphError(f"size={size!r} of image {name!r}: give (width, height) or (width, height, depth)")
+            size = tuple(_whole(f"size of image {name!r}", part, 1) for part in size)
+        self.resources[name] = Image(name, mips, layers, aspects, format, size, bool(imported))
         return name
 
     def add_pass(
-        self, name: str, accesses: Sequence[Access | Mapping[str, Any] | Sequence[Any]], *, kernel: Kernel | None = None
+        self,
+        name: str,
+        accesses: Iterable[AccessLike],
+        *,
+        device: str | Sequence[str] | None = None,
+        queue: str | None = None,
+        after: Sequence[str] = (),
+        before: Sequence[str] = (),
+        side_effect: bool = False,
+        cost_us: float | None = None,
+        kernel: Kernel | None = None,
     ) -> str:
         """Add a pass after those that are there; returns its name.
 
         accesses: `Access` objects, mappings with their fields, or tuples `(resource, mode[, range])`.
-        Raises UnknownNameError for a resource that is not declared, GraphError for an access that makes no sense.
+        device: the one that it runs on, or a list of those that it may run on. after, before: passes to run after or
+        before, besides what the accesses ask for; they may be added later. side_effect: never culled.
+        cost_us: its time alone, in microseconds.
+        Raises UnknownNameError for a resource, device or queue that is not declared, GraphError for an argument that
+        makes no sense.
         """
-        if name in self.passes:
-            raise GraphError(f"name={name!r}: the graph has a pass of that name already; choose another")
-        checked = tuple(self._access(name, access) for access in accesses)
-        if kernel is not None:
-            self._check_kernel(name, checked, kernel)
-        self.passes[name] = Pass(name, checked, kernel)
+        self.passes[name] = self._pass(name, accesses, device, queue, after, before, side_effect, cost_us, kernel)
+        return name
+
+    def insert(
+        self,
+        name: str,
+        accesses: Iterable[AccessLike],
+        *,
+        at_before: str | None = None,
+        at_after: str | None = None,
+        **options: Any,
+    ) -> str:
+        """Add a pass at a position of the submission order: right before or right after another pass.
+
+        Everything is derived anew from the new order; nothing is rewired by hand. options: as of `add_pass`; its
+        `after` and `before` are explicit edges, here as there.
+        """
+        if (at_before is None) == (at_after is None):
+            raise GraphError(f"at_before={at_before!r}, at_after={at_after!r}: give exactly one of them")
+        place = at_after if at_before is None else at_before
+        if place not in self.passes:
+            which = "at_after" if at_before is None else "at_before"
+            raise UnknownNameError(f"{which}={place!r}: the graph has no such pass")
+        self.add_pass(name, accesses, **options)
+        added = self.passes.pop(name)
+        items = list(self.passes.items())
+        at = next(index for index, (other, _) in enumerate(items) if other == place) + (at_before is None)
+        self.passes = dict([*items[:at], (name, added), *items[at:]])
         return name
 
     def output(self, name: str) -> None:
@@ -181,37 +148,156 @@ class FrameGraph:
         if name not in self.outputs:
             self.outputs.append(name)
 
-    def compile(self) -> Any:
-        """Check the graph and return its `Plan`. Raises UninitialisedReadError for bytes that nothing wrote."""
+    def compile(self, mode: str = "dag", *, schedule: str = "depth", tags: bool = True) -> Plan:
+        """Derive the plan: hazards, edges, order, barriers, waits, copies, memory.
+
+        mode: `dag`, or `chain`: every access linked to the one before it on the same resource and device, as older
+        frame graphs did; for comparison. schedule: how the order is chosen: `depth` (groups independent passes),
+        `list` (longest cost to the end first), `heft` (earliest finish over the devices that a pass may use) or
+        `optimal` (exhaustive, at most 10 passes). tags: False ignores declared independence.
+
+        Raises UnknownNameError, UninitialisedReadError, CycleError, IndependenceError, GraphError.
+        """
         from expandlab.graph.plan import Plan
 
-        self._check_initialised()
-        return Plan(self)
+        return Plan(self, mode, schedule, tags)
+
+    def to_json(self) -> str:
+        """The graph as JSON text, in the schema that `from_json` reads. Kernels are not part of it."""
+        import json
+
+        from expandlab.graph.schema import to_dict
+
+        return json.dumps(to_dict(self), indent=1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain Python."""
+        from expandlab.graph.schema import to_dict
+
+        return to_dict(self)
+
+    @staticmethod
+    def from_json(source: str | bytes | Mapping[str, Any]) -> FrameGraph:
+        """A graph from JSON text, or from what `json.loads` makes of it. Raises GraphError naming what is wrong."""
+        from expandlab.graph.schema import from_json
+
+        return from_json(source)
+
+    @staticmethod
+    def from_slots(source: str | bytes | Mapping[str, Any]) -> FrameGraph:
+        """A graph from passes with slots and connections between them (see `docs/frame-graph.md`).
+
+        A connection only says that two slots use the same resource; `dependency: false` says besides that the two
+        accesses do not depend on each other. Raises UnknownNameError, GraphError naming what is wrong.
+        """
+        from expandlab.graph.slots import from_slots
+
+        return from_slots(source)
+
+    def placed(self, item: Pass) -> tuple[tuple[str, ...], str]:
+        """(devices that a pass may run on, its queue), with the defaults filled in."""
+        known = self.devices or DEFAULT_DEVICES
+        devices = item.devices or (("gpu0",) if "gpu0" in known else (next(iter(known)),))
+        if item.queue is not None:
+            return devices, item.queue
+        shared = [queue for queue in known[devices[0]] if all(queue in known[other] for other in devices)]
+        if not shared:
+            raise GraphError(f"device={list(devices)!r} of pass {item.name!r}: they share no queue")
+        return devices, "compute" if "compute" in shared else shared[0]
+
+    def _new_resource(self, name: str) -> None:
+        _text("name", name)
+        if name in self.resources:
+            raise GraphError(f"name={name!r}: the graph has a resource of that name already; choose another")
 
     def _known(self, name: str, what: str) -> None:
-        if name not in self.resources:
+        if not isinstance(name, str) or name not in self.resources:
             known = ", ".join(self.resources) or "none"
             raise UnknownNameError(f"{what}={name!r}: the graph has no such resource (declared: {known})")
 
-    def _access(self, owner: str, access: Access | Mapping[str, Any] | Sequence[Any]) -> Access:
-        if isinstance(access, Mapping):
-            access = Access(**access)
-        elif not isinstance(access, Access):
-            access = Access(*access)
+    def _pass(
+        self,
+        name: str,
+        accesses: Iterable[AccessLike],
+        device: str | Sequence[str] | None,
+        queue: str | None,
+        after: Sequence[str],
+        before: Sequence[str],
+        side_effect: bool,
+        cost_us: float | None,
+        kernel: Kernel | None,
+    ) -> Pass:
+        _text("name", name)
+        if name in self.passes:
+            raise GraphError(f"name={name!r}: the graph has a pass of that name already; choose another")
+        if cost_us is not None:
+            if isinstance(cost_us, bool) or not isinstance(cost_us, (int, float)) or not 0 <= cost_us < math.inf:
+                raise GraphError(f"cost_us={cost_us!r} of pass {name!r}: give microseconds, 0 or more, or None")
+            cost_us = float(cost_us)
+        checked = tuple(self._access(name, access) for access in accesses)
+        if kernel is not None:
+            self._check_kernel(name, checked, kernel)
+        return Pass(
+            name, checked, kernel, self._devices(name, device, queue), queue,
+            _names(f"after of pass {name!r}", after), _names(f"before of pass {name!r}", before),
+            bool(side_effect), cost_us,
+        )  # fmt: skip
+
+    def _devices(self, owner: str, device: str | Sequence[str] | None, queue: str | None) -> tuple[str, ...]:
+        if device is None and queue is None:
+            return ()
+        known = self.devices or DEFAULT_DEVICES
+        given = () if device is None else _names(f"device of pass {owner!r}", device)
+        for name in given:
+            if name not in known:
+                raise UnknownNameError(
+                    f"device={name!r} of pass {owner!r}: the graph has no such device (declared: {', '.join(known)})"
+                )
+        if device is not None and not given:
+            raise GraphError(f"device={device!r} of pass {owner!r}: name one device or more, or leave it out")
+        if queue is not None:
+            for name in given or self.placed(Pass(owner, (), queue=queue))[0]:
+                if queue not in known[name]:
+                    raise UnknownNameError(
+                        f"queue={queue!r} of pass {owner!r}: device {name!r} has no such queue "
+                        f"(declared: {', '.join(known[name])})"
+                    )
+        return tuple(dict.fromkeys(given))
+
+    def _access(self, owner: str, access: AccessLike) -> Access:
+        try:
+            if isinstance(access, Mapping):
+                access = Access(**access)
+            elif not isinstance(access, Access):
+                access = Access(*access)
+        except TypeError:
+            raise GraphError(
+                f"accesses of pass {owner!r}: {access!r} is no access; give (resource, mode[, range]), or a mapping "
+                "with resource, mode and, where wanted, range, usage, independent, mips, layers, aspects"
+            ) from None
         where = f"pass {owner!r}, resource {access.resource!r}"
         self._known(access.resource, f"accesses of pass {owner!r}: resource")
         if access.mode not in MODES:
             raise GraphError(f"{where}: mode={access.mode!r}; use one of {', '.join(MODES)}")
-        usages = WRITE_USAGES if access.writes else READ_USAGES
+        resource = self.resources[access.resource]
+        usages = (BUFFER_USAGES if resource.kind == "buffer" else IMAGE_USAGES)[access.mode]
         if access.usage not in usages:
-            raise GraphError(f"{where}: usage={access.usage!r} with mode {access.mode}; use one of {', '.join(usages)}")
-        size = self.resources[access.resource].size
-        if access.range is not None:
-            low, high = access.range
-            if not 0 <= low <= high <= size:
-                raise GraphError(f"{where}: range={access.range!r} does not lie within 0 .. {size} bytes")
-            access = Access(access.resource, access.mode, (int(low), int(high)), access.usage, access.independent)
-        return access
+            raise GraphError(
+                f"{where}: usage={access.usage!r} with mode {access.mode} of a {resource.kind}; "
+                f"use one of {', '.join(usages)}"
+            )
+        if access.independent is not None:
+            _text(f"independent of {where}", access.independent)
+        parts = {}
+        for part, limit in _parts(resource):
+            value = getattr(access, part)
+            if value is not None:
+                if limit is None:
+                    raise GraphError(f"{where}: {part}={value!r} does not go with a {resource.kind}")
+                parts[part] = _span(f"{where}: {part}", value, limit, "bytes" if part == "range" else part)
+        if not parts:
+            return access
+        return Access(access.resource, access.mode, usage=access.usage, independent=access.independent, **parts)
 
     def _check_kernel(self, owner: str, accesses: tuple[Access, ...], kernel: Kernel) -> None:
         declared = {access.resource for access in accesses}
@@ -234,40 +320,56 @@ class FrameGraph:
                     "add a read access with usage='indirect'"
                 )
         if isinstance(kernel.workgroups, (_launch.Repeat, _launch.Draws)):
-            sizes = {name: resource.size for name, resource in self.resources.items()}
+            sizes = {name: resource.extent for name, resource in self.resources.items()}
             resources = kernel.resources()
             uniforms = {b.name: resources[b.name] for b in kernel.source.bindings if b.address == "uniform"}
             _launch.check(owner, kernel.workgroups, sizes, uniforms)
         elif kernel.indirect is not None:
             name, offset = kernel.indirect
-            if offset % 4 or not 0 <= offset <= self.resources[name].size - 12:
+            if offset % 4 or not 0 <= offset <= self.resources[name].extent - 12:
                 raise GraphError(f"pass {owner!r}: workgroups={kernel.workgroups!r}: no three u32 lie at that offset")
 
-    def _check_initialised(self) -> None:
-        """Every byte that a pass reads was written before, or came from outside."""
-        written: dict[str, list[tuple[int, int]]] = {
-            name: [(0, resource.size)] if resource.imported else [] for name, resource in self.resources.items()
-        }
-        for item in self.passes.values():
-            for access in item.accesses:
-                low, high = access.range or (0, self.resources[access.resource].size)
-                gap = _first_gap(written[access.resource], low, high) if access.reads else None
-                if gap is not None:
-                    raise UninitialisedReadError(
-                        f"pass {item.name!r} reads {access.resource!r} bytes {gap[0]} .. {gap[1]}, which no earlier "
-                        "pass writes; write them first or declare the buffer with imported=True"
-                    )
-            for access in item.accesses:
-                if access.writes:
-                    written[access.resource].append(access.range or (0, self.resources[access.resource].size))
+
+def _parts(resource: Resource | Image) -> tuple[tuple[str, int | None], ...]:
+    """The fields of an access that choose a part of a resource, each with its end, or None where it has none."""
+    if isinstance(resource, Resource):
+        return ("range", resource.size), ("mips", None), ("layers", None), ("aspects", None)
+    return ("range", None), ("mips", resource.mips), ("layers", resource.layers), ("aspects", resource.aspects)
 
 
-def _first_gap(intervals: list[tuple[int, int]], low: int, high: int) -> tuple[int, int] | None:
-    """First part of low .. high that no interval covers, or None."""
-    for start, end in sorted(intervals):
-        if start > low:
-            break
-        low = max(low, end)
-    if low >= high:
-        return None
-    return low, min([start for start, _ in intervals if start > low] + [high])
+def _span(what: str, value: Any, limit: int, unit: str) -> tuple[int, int]:
+    try:
+        low, high = value
+        low, high = _whole(what, low, 0), _whole(what, high, 0)
+    except (TypeError, ValueError):
+        raise GraphError(f"{what}={value!r}; give two whole numbers, the end excluded") from None
+    if not low <= high <= limit:
+        raise GraphError(f"{what}={value!r} does not lie within 0 .. {limit} {unit}")
+    return low, high
+
+
+def _text(what: str, value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise GraphError(f"{what}={value!r}: give a name")
+    return value
+
+
+def _names(what: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    try:
+        return tuple(_text(what, name) for name in value)
+    except TypeError:
+        raise GraphError(f"{what}={value!r}: give names as a list") from None
+
+
+def _whole(what: str, value: Any, least: int) -> int:
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = value.__index__()
+    except (AttributeError, TypeError):
+        raise GraphError(f"{what}={value!r}: give a whole number") from None
+    if number < least:
+        raise GraphError(f"{what}={value!r}: give {least} or more")
+    return number

@@ -1,17 +1,31 @@
-"""A checked graph with the order of its passes, ready to run."""
+"""A graph's plan: everything derived from what the passes access, and the run itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from expandlab.errors import DeviceError, GraphError, UnknownNameError
+from expandlab.graph import barriers as _barriers
+from expandlab.graph import copies as _copies
+from expandlab.graph import hazards as _hazards
+from expandlab.graph import layouts as _layouts
+from expandlab.graph import memory as _memory
+from expandlab.graph import schedule as _schedule
+from expandlab.graph import snapshot as _snapshot
+from expandlab.graph import waits as _waits
+from expandlab.graph.declare import Pass
+from expandlab.graph.devices import choices
+from expandlab.results import to_plain
 
 if TYPE_CHECKING:
     from expandlab.graph.frame_graph import FrameGraph
+
+MODES = ("dag", "chain")
 
 
 @dataclass(frozen=True)
@@ -33,14 +47,97 @@ class PlanRun:
 
 
 class Plan:
-    """The order in which a graph's passes run, and the run itself."""
+    """What follows from a graph, by name. The graph may change afterwards; the plan stays as it was compiled.
 
-    def __init__(self, graph: FrameGraph):
+    `hazards`, `edges` (pairs), `order`, `barriers`, `layouts`, `waits`, `copies`, `culled`, `connections` and
+    `memory`; `devices` has the device of each pass, and `passes` those that are kept. Hazards, edges and order are
+    derived at once, because they find the graph's faults; the rest when it is first asked for.
+    """
+
+    def __init__(self, graph: FrameGraph, mode: str = "dag", schedule: str = "depth", tags: bool = True):
+        if mode not in MODES:
+            raise GraphError(f"mode={mode!r}: use one of {', '.join(MODES)}")
+        if schedule not in _schedule.SCHEDULES:
+            raise GraphError(f"schedule={schedule!r}: use one of {', '.join(_schedule.SCHEDULES)}")
         self.graph = graph
-        self.order: list[str] = list(graph.passes)
+        self.mode, self.schedule, self.tags = mode, schedule, tags
+        self._shot = shot = _snapshot.take(graph)
+        self._connected = tuple(graph.connections)
+        self._records, peers = _hazards.find(shot, tags=tags)
+        chosen = _schedule.choose(shot, self._records, choices(shot, peers), mode, schedule)
+        self._edges, self._order, self._placed = chosen.edges, chosen.order, chosen.placed
+        self.order: list[str] = [shot.names[number] for number in chosen.order]
+        self.culled: list[str] = list(shot.culled)
+        self.passes: dict[str, Pass] = dict(zip(shot.names, shot.passes, strict=True))
+        self.devices: dict[str, str] = dict(zip(shot.names, chosen.placed, strict=True))
 
     def __repr__(self) -> str:
-        return f"<Plan: {' -> '.join(self.order)}>"
+        return f"<Plan: {' -> '.join(self.order) if len(self.order) <= 12 else f'{len(self.order)} passes'}>"
+
+    @cached_property
+    def hazards(self) -> tuple[_hazards.Hazard, ...]:
+        """Every (producer, consumer, resource, range, kind), ranges as long as possible."""
+        return _hazards.listed(self._shot, self._records)
+
+    @cached_property
+    def edges(self) -> list[tuple[str, str]]:
+        """The transitive reduction of hazards and explicit edges (of the chain: of its links), sorted."""
+        names = self._shot.names
+        return sorted((names[first], names[second]) for second, all_ in enumerate(self._edges) for first in all_)
+
+    @cached_property
+    def barriers(self) -> tuple[_barriers.Barrier, ...]:
+        """The global barriers within each queue, in order of the passes that they stand before."""
+        aliases = _memory.aliases(self._shot, self._order, self._placed, self._places, tags=self.tags)
+        return _barriers.find(self._shot, self._order, self._edges, self._records, aliases, self._queues, self._clocks)
+
+    @cached_property
+    def layouts(self) -> tuple[_layouts.LayoutChange, ...]:
+        """The layout changes of images, in order of the passes that they stand before."""
+        return _layouts.find(self._shot, self._order, self._placed, self._moves)
+
+    @cached_property
+    def waits(self) -> tuple[_waits.Wait, ...]:
+        """The waits between queues, in order of the passes that wait."""
+        names = self._shot.names
+        return tuple(
+            _waits.Wait(names[number], queue, device, value) for number, (device, queue), value in self._clocks.waits
+        )
+
+    @cached_property
+    def copies(self) -> tuple[_copies.Copy, ...]:
+        """The copies between devices, in order of the passes that they stand before."""
+        return _copies.listed(self._shot, self._moves)
+
+    @cached_property
+    def memory(self) -> tuple[_memory.Placement, ...]:
+        """Where each transient buffer lies, on each device whose passes use it."""
+        return _memory.listed(self._shot, self._places)
+
+    @cached_property
+    def _queues(self) -> list[tuple[str, str]]:
+        return list(zip(self._placed, self._shot.queues, strict=True))
+
+    @cached_property
+    def _clocks(self) -> _waits.Clocks:
+        return _waits.clocks(self._order, self._edges, self._queues)
+
+    @cached_property
+    def _moves(self) -> list[_copies.Move]:
+        return _copies.find(self._shot, self._order, self._placed, tags=self.tags)
+
+    @cached_property
+    def _places(self) -> tuple[_memory.Place, ...]:
+        return _memory.place(self._shot, self._order, self._edges, self._placed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything planned as plain Python that `json.dumps` accepts."""
+        found: dict[str, Any] = {"mode": self.mode, "schedule": self.schedule, "tags": self.tags}
+        for name in (
+            "order", "culled", "devices", "hazards", "edges", "barriers", "layouts", "waits", "copies", "memory",
+        ):  # fmt: skip
+            found[name] = to_plain(getattr(self, name))
+        return found
 
     def run(self, devices: Any = None, inputs: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
         """Run the plan on a device; returns {output: uint32 array}.
@@ -68,9 +165,17 @@ class Plan:
         return Program(self, device, external)
 
     def _check_kernels(self) -> None:
-        idle = [item.name for item in self.graph.passes.values() if item.kernel is None]
-        if idle:
-            raise GraphError(f"pass {idle[0]!r} has no kernel, so the plan can be looked at but not run; give it one")
+        for item in self.passes.values():
+            if item.kernel is None:
+                raise GraphError(
+                    f"pass {item.name!r} has no kernel, so the plan can be looked at but not run; give it one"
+                )
+            for access in item.accesses:
+                if self.graph.resources[access.resource].kind == "image":
+                    raise GraphError(
+                        f"pass {item.name!r} uses the image {access.resource!r}: images are planned and simulated, "
+                        "not run; use a buffer"
+                    )
 
 
 def input_words(graph: FrameGraph, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -93,6 +198,8 @@ def input_words(graph: FrameGraph, inputs: Mapping[str, np.ndarray]) -> dict[str
 def over_limit(graph: FrameGraph, limits: Mapping[str, int]) -> tuple[str, int, str] | None:
     """The first buffer that the limits do not allow, as (name, bytes, name of the limit), or None."""
     for resource in graph.resources.values():
+        if resource.kind == "image":
+            continue
         for limit in ("max_storage_buffer_binding_size", "max_buffer_size"):
             if resource.size > limits[limit]:
                 return resource.name, resource.size, limit

@@ -26,7 +26,7 @@ class ReferenceProgram:
         check_limits(plan.graph, device)
         resources = plan.graph.resources
         self._arrays = {name: np.zeros(max(1, -(-item.size // 4)), np.uint32) for name, item in resources.items()}
-        for item in plan.graph.passes.values():
+        for item in plan.passes.values():
             if item.kernel.twin is None:
                 raise UnsupportedError(
                     f"pass {item.name!r} is WGSL without a NumPy twin, which the reference device cannot run; "
@@ -70,7 +70,7 @@ class ReferenceProgram:
 
     def _twin(self, name: str) -> tuple[int, int, int]:
         """Run one pass; returns the workgroups that a device would launch."""
-        kernel = self.plan.graph.passes[name].kernel
+        kernel = self.plan.passes[name].kernel
         groups = launched(kernel, self._arrays)
         if all(groups):
             bound = {variable: self._arrays[resource] for variable, resource in kernel.resources().items()}
