@@ -1,4 +1,7 @@
-"""The command line: `expandlab doctor | lab | expand | bench | figure`. Exit 0 done, 1 a problem, 2 wrong usage."""
+"""The command line: `expandlab doctor | lab | expand | bench | shaders | figure`.
+
+Exit 0 done, 1 a problem that the message explains, 2 wrong usage.
+"""
 
 from __future__ import annotations
 
@@ -146,6 +149,27 @@ def bench(
         _print_json(done.to_dict())
     else:
         tables.show_times(done)
+
+
+@app.command()
+@_explained
+def shaders(
+    name: Annotated[str, typer.Argument(help="A strategy.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the files; it is made.")],
+    max_src: Annotated[int, typer.Option(help="Most src that the buffers are sized for.", min=0)] = 65536,
+    max_dst: Annotated[int, typer.Option(help="Most items that the buffers are sized for.", min=0)] = 1048576,
+    workgroup_size: Annotated[int, typer.Option(help="Threads in a workgroup: 32, 64, 128 or 256.")] = 256,
+    json: Json = False,
+) -> None:
+    """Write a strategy's WGSL, bind-group layouts, buffers and launches for programs in other languages."""
+    from expandlab.expansion import portable
+
+    plan = portable.export(name, out, max_src=max_src, max_dst=max_dst, workgroup_size=workgroup_size)
+    if json:
+        _print_json(plan)
+    else:
+        files = len({item["shader"] for item in plan["passes"]})
+        typer.echo(f"wrote {out / 'plan.json'} and {files} shaders: {len(plan['passes'])} passes")
 
 
 @app.command()

@@ -126,3 +126,14 @@ def test_bench_writes_data_and_pictures(tmp_path):
     assert [row.name for row in found.totals] == ["flat", "flat unchecked"]
     assert "<svg" in (tmp_path / "b.svg").read_text() and "flat unchecked" in (tmp_path / "c.csv").read_text()
     assert run(*line, "-o", tmp_path / "d.txt").exit_code == run(*line[:-1], "maybe").exit_code == 1
+
+
+def test_shaders_writes_a_strategy_for_other_languages(tmp_path):
+    out = tmp_path / "files"
+    ran = run("shaders", "prefix_search", "--out", str(out), "--max-src", "100", "--max-dst", "1000", "--json")
+    assert ran.exit_code == 0
+    plan = json.loads(ran.stdout)
+    assert plan == json.loads((out / "plan.json").read_text())
+    assert {item["shader"] for item in plan["passes"]} == {path.name for path in out.glob("*.wgsl")}
+    assert run("shaders", "nothing", "--out", str(out)).exit_code == 1
+    assert run("shaders", "flat").exit_code == 2
