@@ -24,7 +24,8 @@ def record_map(
 
     Arguments as of `thread_map`; the subgroup size is the device's own (a device without subgroup operations counts
     each workgroup as one subgroup). The steps are the model's. With atomics the places of the items may differ from
-    the model's; the set of (src, local) is the same.
+    the model's; the set of (src, local) is the same. A vertex (`draw_indirect_count`) knows neither workgroup nor lane:
+    those follow from its index, and the idle lanes are the model's.
 
     Raises UnsupportedError on the reference device, and where a row for every thread does not fit a binding.
     """
@@ -46,17 +47,29 @@ def record_map(
             f"strategy={chosen.name!r}: these counts launch {len(model):,} threads, and the device can record "
             f"{room:,}; use fewer items"
         )
-    built = build(chosen, sizes, record(len(model), dev.subgroup_size is not None))
+    begun = len(model) if chosen.records_idle else total
+    built = build(chosen, sizes, record(begun, dev.subgroup_size is not None))
     for name in chosen.memory_buffers:
         built.graph.output(name)
     ran = run_passes(built, values, total, dev)
     used = int(ran.arrays["rows_used"][0])
     # The buffer holds whole elements, and at least one.
-    words = ran.arrays["rows"][: len(model) * len(RECORD_COLUMNS)]
+    words = ran.arrays["rows"][: begun * len(RECORD_COLUMNS)]
     rows = words.reshape(-1, len(RECORD_COLUMNS)).view(np.int32)
-    if used != len(model):
-        raise DeviceError(f"{dev.info.name}: {used:,} threads began, and the model of {chosen.name} has {len(model):,}")
+    if used != begun:
+        raise DeviceError(f"{dev.info.name}: {used:,} threads began, and the model of {chosen.name} has {begun:,}")
+    if not chosen.records_idle:
+        rows = np.concatenate([rows, _idle_rows(model)])
     return _as_map(rows, model, chosen.memory(ran.arrays, values, sizes), dev)
+
+
+def _idle_rows(model: ThreadMap) -> np.ndarray:
+    """The model's rows without an item, in the form of those that a device records."""
+    idle = np.flatnonzero(~model.active)
+    thread = model.subgroup * model.subgroup_size + model.lane
+    known = {name: getattr(model, name) for name in RECORD_COLUMNS if hasattr(model, name)} | {"thread": thread}
+    none = np.zeros(len(model), np.int32)
+    return np.stack([known.get(name, none)[idle] for name in RECORD_COLUMNS], axis=1)
 
 
 def _as_map(rows: np.ndarray, model: ThreadMap, memory: Any, dev: Device) -> ThreadMap:

@@ -10,7 +10,7 @@ import numpy as np
 
 from expandlab.expansion.strategy import Passes, Sizes, Strategy
 from expandlab.gpu import Device
-from expandlab.graph import FrameGraph, PlanRun
+from expandlab.graph import Draws, FrameGraph, PlanRun
 from expandlab.results import Result
 
 
@@ -142,8 +142,10 @@ def merged(reports: Sequence[Report]) -> Report:
 
 
 def threads_per_group(built: Passes, name: str) -> int:
-    """A set-up stage has workgroups of one thread, every other pass those of the expansion."""
+    """A set-up stage has workgroups of one thread, a vertex stands for one, every other pass has the expansion's."""
     kernel = built.graph.passes[name].kernel
+    if isinstance(kernel.workgroups, Draws):
+        return 1
     return 1 if "@workgroup_size(1)" in kernel.source.text else built.sizes.workgroup_size
 
 

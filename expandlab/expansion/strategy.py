@@ -214,7 +214,7 @@ class Passes:
         slots = dict(self._ending.slots)
         if isinstance(indirect, Draws) and "invocation" in slots:
             # A vertex is told no place in a subgroup.
-            slots["invocation"] = "lib/invocation_plain.wgsl"
+            slots["invocation"] = "lib/invocation_vertex.wgsl"
         # Later dispatches of pass 2 add to what the first one wrote.
         self._add(
             name, file or f"{self._folder}/{name}.wgsl", indirect, useful, whole if ending else None,

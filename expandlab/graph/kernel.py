@@ -23,7 +23,7 @@ class Kernel:
     checked: whether the implementation's run-time checks of bounds and loops stay in; leave them out only for a
         shader that cannot go out of bounds whatever its inputs.
     twin: the same work in NumPy for the reference device: a function of a namespace with one uint32 array for each
-        variable, by its name. None = the pass cannot run there.
+        variable, by its name; a twin of draws sees their arguments too. None = the pass cannot run there.
     """
 
     wgsl: str | _wgsl.Source

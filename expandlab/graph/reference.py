@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from expandlab.errors import UnsupportedError
-from expandlab.graph.launch import launched
+from expandlab.graph.launch import Draws, launched
 from expandlab.graph.plan import PassRun, Plan, PlanRun, check_limits, input_words
 
 if TYPE_CHECKING:
@@ -74,5 +74,8 @@ class ReferenceProgram:
         groups = launched(kernel, self._arrays)
         if all(groups):
             bound = {variable: self._arrays[resource] for variable, resource in kernel.resources().items()}
+            if isinstance(kernel.workgroups, Draws):
+                # What the front end reads for the shader: which vertices there are, and of which instance.
+                bound |= {resource: self._arrays[resource] for resource in kernel.arguments}
             kernel.twin(SimpleNamespace(**bound))
         return groups

@@ -46,7 +46,8 @@ def test_every_item_stands_in_exactly_one_row(strategy, counts, size, width):
     assert m.utilisation == (1.0 if len(m) == 0 else np.count_nonzero(~idle) / len(m))
     if len(m):
         assert m.lane.max() < min(width, size) and m.lane.min() == 0
-        assert m.subgroup.max() == -(-size // min(width, size)) - 1
+        if strategy != "draw_indirect_count" or max(counts) > size - min(width, size):
+            assert m.subgroup.max() == -(-size // min(width, size)) - 1
 
 
 @pytest.mark.parametrize("strategy", NAMES)

@@ -27,6 +27,7 @@ _IN_ORDER = (
     "head_scan",
     "size_classes",
     "dispatch_each",
+    "draw_indirect_count",
 )
 
 
