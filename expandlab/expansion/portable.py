@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
+from expandlab.browser import EXAMPLE, PLAYER
 from expandlab.errors import UnsupportedError
 from expandlab.expansion.arguments import power_of_two
 from expandlab.expansion.endings import store
@@ -19,7 +21,7 @@ _FIELDS = ("src_count", "capacity", "align", "src_base", "local_base", "dst_base
 def export(
     name: str, out: str | Path, *, max_src: int = 65536, max_dst: int = 1048576, workgroup_size: int = 256
 ) -> dict[str, Any]:
-    """Write a strategy's WGSL and `plan.json` into the folder `out`; returns the plan.
+    """Write a strategy's WGSL and `plan.json` into the folder `out`, with a player for browsers; returns the plan.
 
     name: of `strategies()`. max_src, max_dst: what the buffers are sized for. workgroup_size: as of `expand`.
 
@@ -64,4 +66,6 @@ def export(
         **portable.plan_of(built.graph, built.imported),
     }  # fmt: skip
     portable.write(out, plan, portable.sources_of(built.graph))
+    for file in (PLAYER, EXAMPLE):
+        shutil.copyfile(file, Path(out) / file.name)
     return plan

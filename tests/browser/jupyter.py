@@ -28,6 +28,9 @@ CHROMIUM_FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # A WebGPU adapter on a machine without a GPU.
+    "--enable-unsafe-webgpu",
+    "--use-webgpu-adapter=swiftshader",
 )
 # JupyterLab asks for a language server, which is not installed, and says so in the console on every start.
 EXPECTED_IN_CONSOLE = ("/lsp/status",)
