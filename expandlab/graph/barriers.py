@@ -98,7 +98,7 @@ def find(
                 and clocks.through[number] < clocks.place[other]
             ):
                 wanted[number].append(
-                    (clocks.place[other], Need(_stages(shot, other), _stages(shot, number), 0, 0), ())
+                    (clocks.place[other], Need(stages_of(shot, other), stages_of(shot, number), 0, 0), ())
                 )
 
     lines: dict[Queue, _Line] = {}
@@ -180,7 +180,8 @@ class _Line:
         )
 
 
-def _stages(shot: Snapshot, number: int) -> int:
+def stages_of(shot: Snapshot, number: int) -> int:
+    """All stages of a pass; those of a compute shader where it accesses nothing."""
     found = 0
     for _, _, _, use in shot.uses[number]:
         found |= use.stages

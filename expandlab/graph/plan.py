@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from expandlab.errors import DeviceError, GraphError, UnknownNameError
 from expandlab.graph import barriers as _barriers
+from expandlab.graph import connections as _connections
 from expandlab.graph import copies as _copies
+from expandlab.graph import dot as _dot
 from expandlab.graph import hazards as _hazards
 from expandlab.graph import layouts as _layouts
 from expandlab.graph import memory as _memory
+from expandlab.graph import recording as _recording
 from expandlab.graph import schedule as _schedule
+from expandlab.graph import simulate as _simulate
 from expandlab.graph import snapshot as _snapshot
 from expandlab.graph import waits as _waits
 from expandlab.graph.declare import Pass
 from expandlab.graph.devices import choices
+from expandlab.graph.simulate import Machine, Timeline
 from expandlab.results import to_plain
 
 if TYPE_CHECKING:
@@ -64,12 +70,16 @@ class Plan:
         self._shot = shot = _snapshot.take(graph)
         self._connected = tuple(graph.connections)
         self._records, peers = _hazards.find(shot, tags=tags)
-        chosen = _schedule.choose(shot, self._records, choices(shot, peers), mode, schedule)
-        self._edges, self._order, self._placed = chosen.edges, chosen.order, chosen.placed
-        self.order: list[str] = [shot.names[number] for number in chosen.order]
+        found = _schedule.choose(shot, self._records, choices(shot, peers), mode, schedule)
+        self._take(found[0])
+        if len(found) > 1:
+            # Of a few schedules the one with the shortest timeline, the first of equals.
+            self._take(min(found, key=self._makespan))
+        self.order: list[str] = [shot.names[number] for number in self._order]
         self.culled: list[str] = list(shot.culled)
         self.passes: dict[str, Pass] = dict(zip(shot.names, shot.passes, strict=True))
-        self.devices: dict[str, str] = dict(zip(shot.names, chosen.placed, strict=True))
+        self.devices: dict[str, str] = dict(zip(shot.names, self._placed, strict=True))
+        self.queues: dict[str, str] = dict(zip(shot.names, shot.queues, strict=True))
 
     def __repr__(self) -> str:
         return f"<Plan: {' -> '.join(self.order) if len(self.order) <= 12 else f'{len(self.order)} passes'}>"
@@ -115,6 +125,53 @@ class Plan:
         return _memory.listed(self._shot, self._places)
 
     @cached_property
+    def connections(self) -> tuple[_connections.Connection, ...]:
+        """Of a graph from slots: each connection with whether a hazard exists along it, and each hazard without one."""
+        return _connections.listed(self._connected, self.hazards)
+
+    def recording_groups(self, parts: int) -> list[list[str]]:
+        """The order cut into `parts` parts of similar cost, for recording on as many threads of the host.
+
+        The costliest part is as cheap as can be. There are never more parts than passes.
+        """
+        if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
+            raise GraphError(f"parts={parts!r}: give how many parts, 1 or more")
+        machine = Machine()
+        ends = _recording.groups([machine.pass_time(self._shot, number) for number in self._order], parts)
+        return [self.order[start:end] for start, end in pairwise([0, *ends])]
+
+    def simulate(self, machine: Machine | None = None, **costs: Any) -> Timeline:
+        """A simulated timeline: `.makespan_us`, `.critical_path`, `.lanes`.
+
+        machine: what barriers, waits and copies cost; or its fields by name (`barrier_us`, `wait_us`, `copy_us`,
+        `copy_gb_per_s`, `pass_us`, `peer_access`). `Machine` says where its defaults come from.
+        """
+        if machine is None:
+            try:
+                machine = Machine(**costs)
+            except TypeError:
+                known = ", ".join(field.name for field in fields(Machine))
+                raise GraphError(f"simulate: {', '.join(costs)}: use {known}") from None
+        elif costs:
+            machine = replace(machine, **costs)
+        names = {name: number for number, name in enumerate(self._shot.names)}
+        dry = frozenset(names[item.before] for item in (*self.barriers, *self.layouts))
+        return _simulate.timeline(self._shot, self._order, self._queues, self._clocks, self._moves, dry, machine)
+
+    def to_dot(self) -> str:
+        """The plan as text for Graphviz: passes by queue, edges with their hazards, copies."""
+        return _dot.text(self)
+
+    def _take(self, chosen: _schedule.Schedule) -> None:
+        for name in ("_queues", "_clocks", "_moves", "_places", "barriers", "layouts"):
+            self.__dict__.pop(name, None)
+        self._edges, self._order, self._placed = chosen.edges, chosen.order, chosen.placed
+
+    def _makespan(self, chosen: _schedule.Schedule) -> float:
+        self._take(chosen)
+        return self.simulate().makespan_us
+
+    @cached_property
     def _queues(self) -> list[tuple[str, str]]:
         return list(zip(self._placed, self._shot.queues, strict=True))
 
@@ -134,7 +191,7 @@ class Plan:
         """Everything planned as plain Python that `json.dumps` accepts."""
         found: dict[str, Any] = {"mode": self.mode, "schedule": self.schedule, "tags": self.tags}
         for name in (
-            "order", "culled", "devices", "hazards", "edges", "barriers", "layouts", "waits", "copies", "memory",
+            "order", "culled", "devices", "hazards", "edges", "barriers", "layouts", "waits", "copies", "memory", "connections",
         ):  # fmt: skip
             found[name] = to_plain(getattr(self, name))
         return found
