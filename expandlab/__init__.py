@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from expandlab.gpu import Device, DeviceInfo, adopt, devices
     from expandlab.gpu import open_device as device
     from expandlab.graph import Access, FrameGraph, Kernel, Plan
-    from expandlab.measuring import Measurements, measure
+    from expandlab.measuring import Measurements, Sweep, measure, sweep
 
 _HOME = {
     "expandlab.errors": (
@@ -55,7 +55,7 @@ _HOME = {
     ),
     "expandlab.gpu": "Device DeviceInfo adopt devices",
     "expandlab.graph": "Access FrameGraph Kernel Plan",
-    "expandlab.measuring": "Measurements measure",
+    "expandlab.measuring": "Measurements Sweep measure sweep",
 }
 _WHERE = {name: (module, name) for module, names in _HOME.items() for name in names.split()}
 _WHERE["device"] = ("expandlab.gpu", "open_device")
@@ -83,6 +83,7 @@ __all__ = [
     "ShaderError",
     "Step",
     "Strategy",
+    "Sweep",
     "ThreadMap",
     "UninitialisedReadError",
     "UnknownNameError",
@@ -99,6 +100,7 @@ __all__ = [
     "record_map",
     "relics",
     "strategies",
+    "sweep",
     "thread_map",
 ]
 

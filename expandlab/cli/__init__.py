@@ -1,4 +1,4 @@
-"""The command line: `expandlab doctor | lab | expand | bench | shaders | figure`.
+"""The command line: `expandlab doctor | lab | expand | bench | sweep | shaders | figure`.
 
 Exit 0 done, 1 a problem that the message explains, 2 wrong usage.
 """
@@ -24,6 +24,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text."
 DeviceName = Annotated[
     str | None, typer.Option("--device", help="Part of an adapter's name, its index, or `reference`; see doctor.")
 ]
+
+Limits = Annotated[str, typer.Option(help="`default`, or `adapter` for all that the adapter has.")]
+Peers = Annotated[list[str] | None, typer.Option(help="`torch`: the same arrays by PyTorch.")]
 
 
 def _explained(command: Callable[..., None]) -> Callable[..., None]:
@@ -120,35 +123,76 @@ def bench(
     mean: Annotated[float, typer.Option(help="Mean N.", min=0)] = 8.0,
     max_n: Annotated[int | None, typer.Option(help="Largest N.", min=0)] = None,
     seed: Annotated[int, typer.Option(help="Seed.", min=0)] = 0,
+    grid: Annotated[str | None, typer.Option(help="Instead: a grid by name or a JSON file, as of `sweep`.")] = None,
+    minutes: Annotated[float, typer.Option(help="A grid ends after so long; start it again to go on.", min=0)] = 8.0,
     strategy: Annotated[list[str] | None, typer.Option(help="A strategy; repeat for several; all if left out.")] = None,
     device: DeviceName = None,
     workgroup_size: Annotated[int, typer.Option(help="Threads in a workgroup: 32, 64, 128 or 256.")] = 256,
-    repeats: Annotated[int, typer.Option(help="Rounds; in each everything is sampled once.", min=1)] = 20,
-    limits: Annotated[str, typer.Option(help="`default`, or `adapter` for all that the adapter has.")] = "default",
-    checked: Annotated[str, typer.Option(help="Run-time checks in the shaders: yes, no or both.")] = "yes",
+    repeats: Annotated[
+        int | None, typer.Option(help="Rounds, 20 if left out; in each everything is sampled once.", min=1)
+    ] = None,
+    limits: Limits = "default",
+    checked: Annotated[
+        str | None, typer.Option(help="Run-time checks in the shaders: yes (if left out), no or both.")
+    ] = None,
     at_once: Annotated[int, typer.Option(help="So many expansions side by side.", min=1)] = 1,
-    peers: Annotated[list[str] | None, typer.Option(help="`torch`: the same arrays by PyTorch.")] = None,
-    verify: Annotated[str, typer.Option(help="Where outputs are compared: auto, host or device.")] = "auto",
+    peers: Peers = None,
+    verify: Annotated[str | None, typer.Option(help="Where outputs are compared: auto, host or device.")] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write data or a picture: .json .csv .png .svg .pdf")
+        Path | None,
+        typer.Option("--output", "-o", help="Write data or a picture: .json .csv .png .svg .pdf; a grid .json .csv"),
     ] = None,
     json: Json = False,
 ) -> None:
     """Time every pass of some strategies on the same counts: checked first, warm, in turns, beside the limits."""
     from expandlab.cli import benching, tables
 
+    how = benching.checked_of(checked) if checked else None
+    if grid is not None:
+        benching.check_grid_output(output)
+        if output is None:
+            raise typer.BadParameter("a grid needs --output FILE.json; finished cells are kept beside it")
+        swept = benching.grid(
+            grid, benching.store_beside(output), output, devices=[device] if device else None, cluster=None,
+            limits=limits, minutes=minutes, strategies=tuple(strategy or ()), repeats=repeats, checked=how,
+            peers=tuple(peers or ()), verify=verify,
+        )  # fmt: skip
+        _print_json(swept.to_dict()) if json else tables.show_sweep(swept)
+        return
     benching.check_output(output)
     recipe = {"kind": kind, "items": items, "mean": mean, "max_n": max_n, "seed": seed}
     done = benching.one(
-        recipe, strategy or [], device=device, limits=limits, workgroup_size=workgroup_size, repeats=repeats,
-        checked=benching.checked_of(checked), at_once=at_once, peers=peers or (), verify=verify,
+        recipe, strategy or [], device=device, limits=limits, workgroup_size=workgroup_size, repeats=repeats or 20,
+        checked=True if how is None else how, at_once=at_once, peers=peers or (), verify=verify or "auto",
     )  # fmt: skip
     if output is not None:
         benching.write(output, done)
-    if json:
-        _print_json(done.to_dict())
-    else:
-        tables.show_times(done)
+    _print_json(done.to_dict()) if json else tables.show_times(done)
+
+
+@app.command()
+@_explained
+def sweep(
+    grid: Annotated[str, typer.Argument(help="goals, skew, at_once, workgroups, quick, or a JSON file of axes.")],
+    store: Annotated[Path, typer.Option(help="File that keeps finished cells; start again with it to go on.")],
+    device: Annotated[list[str] | None, typer.Option(help="A device; repeat for several.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler whose workers measure.")] = None,
+    limits: Limits = "default",
+    minutes: Annotated[float | None, typer.Option(help="End after so long.", min=0)] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Measure failed cells again.")] = False,
+    peers: Peers = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write what is measured: .json or .csv")] = None,
+    json: Json = False,
+) -> None:
+    """Measure a grid, on one device or a cluster; stop it at any moment and start it again."""
+    from expandlab.cli import benching, tables
+
+    benching.check_grid_output(output)
+    done = benching.grid(
+        grid, store, output, devices=device, cluster=cluster, limits=limits, minutes=minutes,
+        retry_failed=retry_failed, peers=tuple(peers or ()),
+    )  # fmt: skip
+    _print_json(done.to_dict()) if json else tables.show_sweep(done)
 
 
 @app.command()

@@ -11,7 +11,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from expandlab.doctor import Health
     from expandlab.expansion import Expansion
-    from expandlab.measuring import Measurements
+    from expandlab.measuring import Measurements, Sweep
 
 
 def show(health: Health) -> None:
@@ -80,3 +80,38 @@ def show_times(done: Measurements, passes: bool = True) -> None:
     if done.clock_moved:
         console.print(Text("the fill moved more than 10 %: compare ratios, not times"))
     console.print(table)
+
+
+def show_sweep(done: Sweep) -> None:
+    """Print the fastest contender of every cell, with and without run-time checks, beside the limit and the peers."""
+    table = Table("counts", "P1", "P2", "limit", "fastest", "x limit", "fastest unchecked", "x limit", "fastest peer")
+    for cell in done.cells:
+        found = cell.measurements
+        if found is None:
+            table.add_row(str(cell.cell), f"{cell.cell.items:,}", "", "", Text(cell.error or ""), "", "", "", "")
+            continue
+        fastest = [_fastest(found, checked) for checked in (True, False)]
+        peer = min(found.of_role("peer"), key=lambda item: item.gpu.median, default=None)
+        table.add_row(
+            str(cell.cell), f"{found.src_count:,}", f"{found.total:,}",
+            f"{found.limit.gpu.median:.4f} ms" if found.limit else "", *fastest[0], *fastest[1],
+            f"{peer.name} {peer.gpu.median:.4f} ms" if peer else "",
+        )  # fmt: skip
+    console = Console()
+    for place in sorted({(f"{m.device}, {m.driver}", m.timer, m.software) for m in done.measurements}):
+        note = "; software adapter: times measure the CPU" if place[2] else ""
+        console.print(Text(f"{place[0]}; timer {place[1]}{note}"))
+    console.print(table)
+    moved = sum(found.clock_moved for found in done.measurements)
+    console.print(Text(f"{len(done.cells)} of {done.planned} cells, {len(done.failed)} failed; clock moved in {moved}"))
+    for name, why in sorted({(k, v) for m in done.measurements for k, v in m.left_out.items()})[:20]:
+        console.print(Text(f"left out: {name}: {why}"))
+
+
+def _fastest(found: Measurements, checked: bool) -> tuple[str, str]:
+    mine = [item for item in found.of_role("contender") if bool(item.checked) == checked]
+    best = min(mine, key=lambda item: item.gpu.median, default=None)
+    if best is None:
+        return "", ""
+    ratio = found.x_limit(best.name)
+    return f"{best.name} {best.gpu.median:.4f} ms", f"{ratio.median:.2f}" if ratio else ""

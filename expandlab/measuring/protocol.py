@@ -7,15 +7,16 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from expandlab.errors import DeviceError, DeviceLimitError, UnsupportedError
 from expandlab.gpu import Device, resolve
 from expandlab.measuring.contender import Runs, Sample
 from expandlab.measuring.measurements import Contender, Measurements
 from expandlab.measuring.progress import Clock, Progress
-from expandlab.measuring.workloads import wanted, workload
+from expandlab.measuring.workloads import named, wanted, workload
 from expandlab.results import to_plain
 from expandlab.versions import commit, versions
 
@@ -43,6 +44,7 @@ def measure(
     warm_up_s: float = WARM_UP_S,
     batch_ms: float = BATCH_MS,
     budget_s: float | None = None,
+    leave_out: bool = False,
     about: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Measurements:
@@ -61,6 +63,8 @@ def measure(
     warm_up_s: seconds that the device is kept busy before the first sample. batch_ms: what a sample lasts at least,
         where the kernel is short. budget_s: seconds for the samples of one contender; one that is too slow for all
         rounds takes part in the first ones, three at least.
+    leave_out: leave contenders out that cannot run or give a wrong output, and say why in `left_out`, instead of
+        raising. Those that `"all"` stands for are left out where they cannot run in any case.
     about: more to keep beside the input, such as where counts come from. settings: of a panel.
 
     Output is checked before anything is timed. Times are the device's, of whole runs; see docs/measuring.md.
@@ -78,17 +82,19 @@ def measure(
             counts_or_values, dev, workgroup_size=workgroup_size, at_once=at_once, verify=verify, about=about
         )
         stack.callback(work.close)
-        names = wanted(what, checked, work.names())
-        makers: list[Callable[[], Runs]] = [
-            (lambda name=name, how=how: work.contender(name, how)) for name, how in names
+        asked = [
+            _Asked(named(name, how), lambda name=name, how=how: work.contender(name, how), optional, leave_out)
+            for name, how, optional in wanted(what, checked, work.names())
         ]  # fmt: skip
-        makers += [(lambda item=item: item) for item in work.references()]
+        others = work.references()
         if peers:
             from expandlab.measuring.peers import torch_peers
 
-            makers += [(lambda item=item: item) for item in torch_peers(work)]
-        clock = Clock(len(makers) * (repeats + 1), on_progress)
-        entrants = _prepared(makers, stack, clock, dev, cancel)
+            others += torch_peers(work)
+        asked += [_Asked(item.name, lambda item=item: item) for item in others]
+        clock = Clock(len(asked) * (repeats + 1), on_progress)
+        left_out: dict[str, str] = {}
+        entrants = _prepared(asked, stack, clock, dev, cancel, left_out)
         _warm_up([entrant.runs for entrant in entrants], warm_up_s, cancel)
         for entrant in entrants:
             if not cancel.is_set():
@@ -113,8 +119,18 @@ def measure(
             batch_ms=batch_ms,
             versions=versions(),
             commit=commit(),
+            left_out=left_out,
             settings=to_plain(dict(settings or {})),
         )
+
+
+class _Asked(NamedTuple):
+    """A contender that is asked for. may_refuse: one that cannot run is left out; may_fail: a wrong one is too."""
+
+    name: str
+    make: Callable[[], Runs]
+    may_refuse: bool = False
+    may_fail: bool = False
 
 
 class _Entrant:
@@ -164,18 +180,28 @@ class _Entrant:
 
 
 def _prepared(
-    makers: Sequence[Callable[[], Runs]], stack: ExitStack, clock: Clock, dev: Device, cancel: threading.Event
-) -> list[_Entrant]:
-    """Every contender made ready and checked."""
+    asked: Sequence[_Asked], stack: ExitStack, clock: Clock, dev: Device, cancel: threading.Event,
+    left_out: dict[str, str],
+) -> list[_Entrant]:  # fmt: skip
+    """Every contender made ready and checked; `left_out` says which were not."""
     entrants = []
-    for make in makers:
+    for name, make, may_refuse, may_fail in asked:
         if cancel.is_set():
             break
-        runs = make()
-        clock.tick(f"checking {runs.name} on {dev.info.name}")
-        stack.callback(runs.close)
-        runs.prepare()
-        entrants.append(_Entrant(runs, runs.check()))
+        runs = None
+        clock.tick(f"checking {name} on {dev.info.name}")
+        try:
+            runs = make()
+            runs.prepare()
+            entrants.append(_Entrant(runs, runs.check()))
+            stack.callback(runs.close)
+        except BaseException as error:
+            if runs is not None:
+                runs.close()
+            refused = isinstance(error, (UnsupportedError, DeviceLimitError)) and (may_refuse or may_fail)
+            if not refused and not (may_fail and isinstance(error, DeviceError)):
+                raise
+            left_out[name] = str(error)
     return entrants
 
 

@@ -31,6 +31,11 @@ CHECKED = {True: (True,), False: (False,), "both": (True, False)}
 VERIFY = ("auto", "host", "device")
 
 
+def named(name: str, checked: bool) -> str:
+    """What a contender is called."""
+    return name if checked else name + UNCHECKED
+
+
 class Workload(Protocol):
     """Work of one kind on one input."""
 
@@ -59,8 +64,8 @@ def runnable(counts: Any, device: Device | str | int | None = None) -> list[str]
     return [name for name in strategies() if runs(name, values, dev)]
 
 
-def wanted(what: str | Sequence[str], checked: bool | str, names: Sequence[str]) -> list[tuple[str, bool]]:
-    """(name, checked) of every contender that is asked for, each once.
+def wanted(what: str | Sequence[str], checked: bool | str, names: Sequence[str]) -> list[tuple[str, bool, bool]]:
+    """(name, checked, whether `all` brought it in) of every contender that is asked for, each once.
 
     what: a name, names, or `all`; a name that ends in ` unchecked` is meant so whatever `checked` says.
     """
@@ -69,15 +74,13 @@ def wanted(what: str | Sequence[str], checked: bool | str, names: Sequence[str])
     asked = [what] if isinstance(what, str) else what
     if not isinstance(asked, Sequence) or not asked or not all(isinstance(name, str) for name in asked):
         raise ValueError(f"what={what!r}: give the name of a strategy, a list of names, or 'all'")
-    found: list[tuple[str, bool]] = []
+    found: dict[tuple[str, bool], bool] = {}
     for name in asked:
-        if name == "all":
-            found += [(known, how) for known in names for how in CHECKED[checked]]
-        elif name.endswith(UNCHECKED):
-            found.append((name.removesuffix(UNCHECKED), False))
-        else:
-            found += [(name, how) for how in CHECKED[checked]]
-    return list(dict.fromkeys(found))
+        bare = name.removesuffix(UNCHECKED)
+        for known in names if bare == "all" else [bare]:
+            for how in CHECKED[checked] if bare == name else (False,):
+                found[known, how] = found.get((known, how), True) and bare == "all"
+    return [(name, how, optional) for (name, how), optional in found.items()]
 
 
 def from_recipe(recipe: Mapping[str, Any]) -> tuple[np.ndarray, dict[str, Any]]:
@@ -147,7 +150,7 @@ class Expansions:
         params = params_words(len(self.values), self.total, self.sizes)
         inputs = {"counts": self.values, "params": params, **built.imported}
         return GraphRuns(
-            strategy.name + ("" if checked else UNCHECKED), "contender", self.device,
+            named(strategy.name, checked), "contender", self.device,
             [(built.graph, inputs)] * self.at_once, external=self._shared(),
             inspect=lambda runs: self._inspect(runs, built),
             facts=Facts(scratch_bytes=self._scratch(built), checked=checked, shader_sha256=graph_digest(built.graph)),

@@ -137,3 +137,28 @@ def test_shaders_writes_a_strategy_for_other_languages(tmp_path):
     assert {item["shader"] for item in plan["passes"]} == {path.name for path in out.glob("*.wgsl")}
     assert run("shaders", "nothing", "--out", str(out)).exit_code == 1
     assert run("shaders", "flat").exit_code == 2
+
+
+def test_bench_measures_a_grid_and_takes_it_up_again(tmp_path):
+    out = tmp_path / "quick.json"
+    line = ("bench", "--grid", "quick", "--device", "reference", "--strategy", "append", "--repeats", 1, "-o", out)
+    assert run(*line, "--minutes", 0).exit_code == 0
+    assert xl.Sweep.load(out).cells == ()
+    done = run(*line)
+    assert done.exit_code == 0 and "8 of 8 cells" in done.stdout
+    found = xl.Sweep.load(out)
+    assert found.complete and found == xl.Sweep.load(tmp_path / "quick.jsonl")
+    assert {row.name for item in found.measurements for row in item.totals} == {"append"}
+    assert run("bench", "--grid", "quick").exit_code == 2
+    assert run("bench", "--grid", "quick", "-o", tmp_path / "a.png").exit_code == 1
+
+
+def test_sweep_prints_and_writes_every_cell(tmp_path):
+    grid = tmp_path / "grid.json"
+    grid.write_text('{"kind": "constant", "p1": [4, 8], "repeats": 1, "warm_up_s": 0, "strategies": "flat"}')
+    line = ("sweep", grid, "--store", tmp_path / "s.jsonl", "--device", "reference", "-o", tmp_path / "s.csv")
+    assert len(run_json(*line)["cells"]) == 2
+    assert (tmp_path / "s.csv").read_text().count("flat") == 4
+    assert "software adapter" in run(*line).stdout
+    assert run("sweep", "nowhere.json", "--store", tmp_path / "t.jsonl").exit_code == 1
+    assert run("sweep", grid).exit_code == 2

@@ -1,0 +1,175 @@
+"""The same arrays by PyTorch, where it is installed: three formulations and its fill, timed in the same rounds.
+
+A peer is asked for by name; nothing here loads torch before. On CUDA it is timed with CUDA events, elsewhere with the
+host's clock. The GPU is torch's current one; on a host with several, choose it with CUDA_VISIBLE_DEVICES.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from expandlab.errors import DeviceError, UnsupportedError
+from expandlab.measuring.contender import Facts, Runs, Sample
+
+if TYPE_CHECKING:
+    from expandlab.measuring.workloads import Workload
+
+Pair = tuple[Any, Any]
+
+
+def torch_peers(work: Workload) -> list[Runs]:
+    """The peers of an expansion. Raises UnsupportedError where PyTorch is missing."""
+    try:
+        import torch
+    except ImportError:
+        raise UnsupportedError("peers='torch': PyTorch is not installed; pip install torch, or leave it out") from None
+    if not (torch.cuda.is_available() or work.device.info.is_software):
+        raise UnsupportedError("peers='torch': this PyTorch has no GPU, and a GPU is measured; leave it out")
+    ways = {"gather": _gather, "offsets": _offsets, "searchsorted": _search}
+    return [*(TorchExpansion(torch, work, name, way) for name, way in ways.items()), TorchFill(torch, work)]
+
+
+class _Inputs:
+    """What the formulations read: counts, starts and ends (int32) and the number of items."""
+
+    def __init__(self, torch: Any, counts: np.ndarray, total: int, device: Any):
+        ends = np.cumsum(counts, dtype=np.int64)
+        self.torch, self.total = torch, total
+        self.counts, self.starts, self.ends = (
+            torch.from_numpy(values.astype(np.int32)).to(device) for values in (counts, ends - counts, ends)
+        )
+        self.src = torch.arange(len(counts), dtype=torch.int32, device=device)
+
+    def items(self) -> Any:
+        """0 .. P2 - 1, a part of every formulation."""
+        return self.torch.arange(self.total, dtype=self.torch.int32, device=self.counts.device)
+
+    def repeated(self, values: Any) -> Any:
+        """Each value as often as its count says. With the size given nothing waits for the device."""
+        return self.torch.repeat_interleave(values, self.counts, output_size=self.total)
+
+
+def _gather(x: _Inputs) -> Pair:
+    src = x.repeated(x.src)
+    return src, x.items() - x.starts[src]
+
+
+def _offsets(x: _Inputs) -> Pair:
+    return x.repeated(x.src), x.items() - x.repeated(x.starts)
+
+
+def _search(x: _Inputs) -> Pair:
+    items = x.items()
+    src = x.torch.searchsorted(x.ends, items, right=True, out_int32=True)
+    return src, items - x.starts[src]
+
+
+class _Torch:
+    """Times a function with CUDA events, or on the host."""
+
+    role = "peer"
+
+    def __init__(self, torch: Any, work: Any, name: str):
+        self.torch, self.work, self.name = torch, work, f"torch {name}"
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+    def facts(self) -> Facts:
+        """Nothing is known of its kernels."""
+        return Facts()
+
+    def most_runs(self) -> int:
+        """Runs that one batch may have."""
+        return 256
+
+    def once(self) -> Any:
+        """One run."""
+        raise NotImplementedError
+
+    def sample(self, runs: int) -> Sample:
+        """`runs` runs after each other."""
+        start = time.perf_counter()
+        if self.device.type != "cuda":
+            for _ in range(runs):
+                self._all()
+            return Sample(None, (time.perf_counter() - start) * 1e3 / runs, ())
+        cuda = self.torch.cuda
+        begin, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+        begin.record()
+        for _ in range(runs):
+            self._all()
+        end.record()
+        end.synchronize()
+        return Sample(begin.elapsed_time(end) / runs, (time.perf_counter() - start) * 1e3 / runs, ())
+
+    def _all(self) -> None:
+        for _ in range(self.work.at_once):
+            self.once()
+
+
+class TorchExpansion(_Torch):
+    """One formulation of (src, local) in int32."""
+
+    def __init__(self, torch: Any, work: Any, name: str, way: Callable[[_Inputs], Pair]):
+        super().__init__(torch, work, name)
+        self._way = way
+
+    def prepare(self) -> None:
+        """Bring the counts to the device."""
+        if self.work.total >= 2**31:
+            raise UnsupportedError("peers='torch': its int32 formulations end at 2^31 items; measure fewer")
+        self._inputs = _Inputs(self.torch, self.work.values, self.work.total, self.device)
+
+    def once(self) -> Pair:
+        """The two arrays."""
+        return self._way(self._inputs)
+
+    def check(self) -> str:
+        """Compare with the definition, where the arrays are."""
+        src, local = self.once()
+        counts, starts = self._inputs.counts, self._inputs.starts
+        wrong = len(src) != self.work.total or len(local) != self.work.total
+        if not wrong and self.work.total:
+            met = self.torch.zeros(self.work.total, dtype=self.torch.bool, device=self.device)
+            wrong = bool(((src < 0) | (src >= len(counts))).any()) or bool(((local < 0) | (local >= counts[src])).any())
+            if not wrong:
+                met[(starts[src] + local).long()] = True
+                wrong = not bool(met.all())
+        if wrong:
+            raise DeviceError(f"{self.name} gave a wrong expansion on {self.device}, so it is not timed")
+        return "device" if self.device.type == "cuda" else "host"
+
+    def close(self) -> None:
+        """Give the device's memory back."""
+        self._inputs = None
+        if self.device.type == "cuda":
+            self.torch.cuda.empty_cache()
+
+
+class TorchFill(_Torch):
+    """`fill_` over as many bytes as the output has."""
+
+    role = "limit"
+
+    def __init__(self, torch: Any, work: Any):
+        super().__init__(torch, work, "fill_")
+
+    def prepare(self) -> None:
+        """Make the array."""
+        self._words = self.torch.empty(2 * self.work.total, dtype=self.torch.int32, device=self.device)
+
+    def once(self) -> None:
+        """One fill."""
+        self._words.fill_(1)
+
+    def check(self) -> None:
+        """Nothing to compare."""
+
+    def close(self) -> None:
+        """Give the device's memory back."""
+        self._words = None
+        if self.device.type == "cuda":
+            self.torch.cuda.empty_cache()
