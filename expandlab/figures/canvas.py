@@ -44,9 +44,9 @@ def defaults() -> Iterator[None]:
 
 
 @lru_cache(maxsize=128)
-def _font(size: float, weight: str = "normal") -> FontProperties:
-    # The family that comes with matplotlib, so that every machine draws the same.
-    return FontProperties(family="DejaVu Sans", size=size * _POINTS, weight=weight)
+def _font(size: float, weight: str = "normal", family: str = "DejaVu Sans") -> FontProperties:
+    # The families that come with matplotlib, so that every machine draws the same.
+    return FontProperties(family=family, size=size * _POINTS, weight=weight)
 
 
 @lru_cache(maxsize=8192)
@@ -193,6 +193,17 @@ class Canvas:
             )  # fmt: skip
             found.set_zorder(9)
         return text_width(text, size, weight)
+
+    def code(self, x: float, y: float, text: str, size: float, colour: str, width: float) -> None:
+        """A line of code with its baseline at y, cut to `width` pixels."""
+        # Every letter of this family is 0.602 em wide.
+        text = clean(text)[: max(0, int(width / (0.602 * size)))]
+        if text.strip():
+            found = self.axes.text(
+                x, y, text, fontproperties=_font(size, family="DejaVu Sans Mono"), color=colour, va="baseline",
+                parse_math=False, clip_on=False,
+            )  # fmt: skip
+            found.set_zorder(9)
 
     def numbers(self, values: Any, x: Any, y: Any, size: float, colour: str, *, gid: str | None = None) -> None:
         """Whole numbers centred at (x, y), all in one path: thousands cost no more than a few."""

@@ -3,5 +3,6 @@
 from expandlab.panels.buckets import BucketPanel, buckets
 from expandlab.panels.expansion import ExpansionPanel, expansion
 from expandlab.panels.machine import machine
+from expandlab.panels.search import SearchPanel, search
 
-__all__ = ["BucketPanel", "ExpansionPanel", "buckets", "expansion", "machine"]
+__all__ = ["BucketPanel", "ExpansionPanel", "SearchPanel", "buckets", "expansion", "machine", "search"]

@@ -24,21 +24,24 @@ _DPI = 130
 class PageControls(SourceControls):
     """The controls of the source, and further ones by the name of their setting, in a group of their own.
 
-    A control's value is its setting's; `wrap` names those whose value is listed in a tuple there.
+    A control's value is its setting's. wide: the name of one that stands above the picture, all across, with a button
+    that plays it.
     """
 
     def __init__(
         self, settings: CountsSettings, change: Any, title: str, own: Mapping[str, widgets.Widget],
-        *, most_items: int = ITEMS,
+        *, most_items: int = ITEMS, wide: str | None = None,
     ):  # fmt: skip
         super().__init__(settings, change, most_items=most_items)
         self._title = title
         self.own = dict(own)
+        self._wide = wide
+        self.bar = [] if wide is None else [_player(self.own[wide])]
         self.start(settings)
 
     def groups(self) -> tuple[widgets.VBox, ...]:
         """The source, and what the panel is about."""
-        return (*super().groups(), group(self._title, list(self.own.values())))
+        return (*super().groups(), group(self._title, [w for name, w in self.own.items() if name != self._wide]))
 
     def show(self, settings: CountsSettings) -> None:
         """Set every control to what `settings` say, without calling `change`."""
@@ -79,7 +82,7 @@ class PagePanel(SettingsPanel[Settings], Generic[Settings]):
     def _children(self) -> list[widgets.Widget]:
         grid = widgets.HBox([*self.controls.groups(), group("Keep", self.saving.rows)])
         grid.add_class("xl-controls")
-        return [grid, self.alert, self.remark, self.view, self.tables, self.about]
+        return [grid, self.alert, self.remark, *self.controls.bar, self.view, self.tables, self.about]
 
     def _draw(self, settings: Settings) -> None:
         page = make(settings)
@@ -96,3 +99,21 @@ class PagePanel(SettingsPanel[Settings], Generic[Settings]):
             return ""
         more = f", the first {_LISTED} of {len(page.rows):,} rows" if len(page.rows) > _LISTED else ""
         return f"<div class='xl-about-table'>{table(page.head, page.rows[:_LISTED], page.title + more)}</div>"
+
+
+def step_slider() -> widgets.IntSlider:
+    """The slider of the step that is shown, all across the panel."""
+    return widgets.IntSlider(
+        description="step", tooltip="Which step is shown", min=0, max=1,
+        layout=widgets.Layout(flex="1 1 auto", margin="0", width="auto"),
+    )  # fmt: skip
+
+
+def _player(slider: widgets.IntSlider) -> widgets.HBox:
+    """A slider with a button that plays it. The two follow each other in the page itself."""
+    play = widgets.Play(min=0, max=1, interval=900, tooltip="Play the steps", show_repeat=False)
+    widgets.jslink((play, "value"), (slider, "value"))
+    widgets.jslink((slider, "max"), (play, "max"))
+    bar = widgets.HBox([play, slider])
+    bar.add_class("xl-playing")
+    return bar

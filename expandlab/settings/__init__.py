@@ -2,7 +2,7 @@
 
 from expandlab.settings.base import MAX_PANEL_ITEMS, CountsSettings, SettingsError
 from expandlab.settings.expansion import ExpansionSettings
-from expandlab.settings.pages import BucketSettings
+from expandlab.settings.pages import BucketSettings, SearchSettings
 from expandlab.settings.reading import from_json, panels
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "BucketSettings",
     "CountsSettings",
     "ExpansionSettings",
+    "SearchSettings",
     "SettingsError",
     "from_json",
     "panels",

@@ -9,6 +9,8 @@ from typing import ClassVar
 from expandlab.settings import checks
 from expandlab.settings.base import CountsSettings
 
+TRACE_THREADS = (4, 8, 16, 32, 64)
+
 BUCKET_STRATEGIES = ("po2_buckets", "po2_merged", "po2_range")
 
 
@@ -48,3 +50,49 @@ class BucketSettings(CountsSettings):
     def stem(self) -> str:
         """The strategy and the source."""
         return f"{self.panel}-{self.strategy}-{self.source}"
+
+
+def _views() -> list[str]:
+    from expandlab.expansion import traces
+
+    return list(traces.VIEWS)
+
+
+@dataclass(frozen=True)
+class SearchSettings(CountsSettings):
+    """Everything that determines the picture of a trace: a prefix sum, a search, a counter, step by step.
+
+    view: a name of `expandlab.expansion.traces.VIEWS`. step: which one is shown, from 0; one beyond the last is the
+    last. threads: of a workgroup (the shaders run with 32 to 256; fewer fit a page). thread: the one that searches.
+    order: in which atomics are served and workgroups take turns: 0 = in order, else a seed. put_off: whether the
+    workgroup with the first ticket of the look-back is held up.
+    """
+
+    panel: str = "search"
+    view: str = "workgroup"
+    step: int = 0
+    threads: int = 4
+    thread: int = 0
+    order: int = 0
+    put_off: bool = False
+
+    CHECKS: ClassVar[Mapping[str, checks.Check]] = {
+        "view": checks.one_of(_views),
+        "step": checks.whole(0, 2**31 - 1),
+        "threads": checks.one_of(lambda: list(TRACE_THREADS)),
+        "thread": checks.whole(0, 2**32 - 1),
+        "order": checks.whole(0, 2**31 - 1),
+        "put_off": checks.flag,
+    }
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """The strategy whose shaders the view follows."""
+        from expandlab.expansion import traces
+
+        return (traces.STRATEGIES[self.view],)
+
+    @property
+    def stem(self) -> str:
+        """The view and the source."""
+        return f"{self.panel}-{self.view}-{self.source}"

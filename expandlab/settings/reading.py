@@ -8,9 +8,9 @@ from typing import Any
 
 from expandlab.settings.base import CountsSettings, SettingsError, plain
 from expandlab.settings.expansion import ExpansionSettings
-from expandlab.settings.pages import BucketSettings
+from expandlab.settings.pages import BucketSettings, SearchSettings
 
-_KINDS: tuple[type[CountsSettings], ...] = (ExpansionSettings, BucketSettings)
+_KINDS: tuple[type[CountsSettings], ...] = (ExpansionSettings, BucketSettings, SearchSettings)
 
 
 def panels() -> dict[str, type[CountsSettings]]:

@@ -2,15 +2,15 @@
 var<workgroup> scan_words: array<u32, WG>;
 
 fn workgroup_scan(local: u32, value: u32) -> u32 {
-    scan_words[local] = value;
+    scan_words[local] = value;                                              //: put
     workgroupBarrier();
     for (var step = 1u; step < WG; step <<= 1u) {
         var left = 0u;
         if (local >= step) {
-            left = scan_words[local - step];
+            left = scan_words[local - step];                                //: left
         }
         workgroupBarrier();
-        scan_words[local] += left;
+        scan_words[local] += left;                                          //: add
         workgroupBarrier();
     }
     return scan_words[local];

@@ -13,8 +13,11 @@ from expandlab.figures.page import make
 # Notebook -> (cells with panels of one page, the one whose controls are all moved; cells with expansion panels, the one
 # where Run is pressed).
 NOTEBOOKS = {
+    "03_search": (
+        ["scan", "passes", "search", "linear", "add", "cas", "lookback"], "lookback", ["run"], "run",
+    ),
     "04_buckets": (["bits", "many", "straddle", "range", "room"], "many", ["launches", "side"], "launches"),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=NOTEBOOKS)

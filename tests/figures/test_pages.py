@@ -17,6 +17,12 @@ from expandlab.figures.page import WIDTH, make
 EXAMPLES = {
     "buckets": s.BucketSettings(source="list", values=[11, 9, 0, 14], src=1),
     "buckets of ranges": s.BucketSettings(source="geometric", items=30, strategy="po2_range", room=3),
+    "a scan": s.SearchSettings(source="list", values=[3, 1, 2], step=2),
+    "three passes": s.SearchSettings(source="geometric", items=60, view="passes", step=6),
+    "a binary search": s.SearchSettings(source="geometric", items=60, view="binary", thread=99, step=1),
+    "a linear search": s.SearchSettings(items=10, view="linear", thread=5),
+    "a 64-bit add": s.SearchSettings(items=10, view="add64", order=3, step=4),
+    "look-back": s.SearchSettings(items=150, view="lookback", put_off=True, step=20),
     "buckets end to end": s.BucketSettings(source="uniform", items=20, rounded=False, subgroup_size=16),
 }
 EDGES = {"no src": [], "no items": [0, 0, 0], "one item": [1], "one giant": [60_000]}

@@ -201,6 +201,11 @@ EXERCISES = {
         ("rounds_first = 9\nrounds_second = 2\nshare = 20 / 44", 3),
         ("best = [8] * 8\nworst = [64, 0, 0, 0, 0, 0, 0, 0]", 2),
     ],
+    "03_search": [
+        ("exclusive = [0, 2, 2, 7]\ninclusive = [2, 2, 7, 8]\nsrc_of_thread_2 = 2", 3),
+        ("returned = (2 << 32) + 3\nend_of_src_2 = 3", 2),
+        ("probes = 10\nentries = 1000", 2),
+    ],
     "04_buckets": [
         ("buckets = [1, 2, 4]\noffsets = [0, 2, 6]", 2),
         ("threads = 32\nstraddled = 3", 2),

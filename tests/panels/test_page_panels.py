@@ -8,13 +8,24 @@ from expandlab import export, panels
 from expandlab import settings as s
 from expandlab.figures.page import make
 
-OPEN = {"buckets": panels.buckets}
+OPEN = {"buckets": panels.buckets, "search": panels.search}
 # Panel -> (setting, value that a user may choose).
 MOVES = {
     "buckets": {
         "strategy": "po2_range", "src": 3, "room": 4, "rounded": False, "workgroup_size": 128, "subgroup_size": 32,
     },
+    "search": {
+        "view": "lookback", "threads": 64, "thread": 3, "order": 2, "put_off": True, "step": 1,
+    },
 }  # fmt: skip
+# What else must be set for a control to change the picture.
+NEEDED = {
+    ("search", "thread"): {"view": "binary"},
+    ("search", "order"): {"view": "add64"},
+    ("search", "put_off"): {"view": "lookback", "items": 150, "threads": 4, "step": 9},
+}
+# What a panel is opened with, so that all of its views can be drawn.
+FIRST = {"search": {"threads": 32, "items": 20}}
 SOURCE_MOVES = {"source": "ramp", "items": 20, "mean": 9.5, "limited": True, "seed": 5}
 every = pytest.mark.parametrize("panel", OPEN)
 
@@ -26,7 +37,7 @@ def open_page(tmp_path, monkeypatch):
     opened = []
 
     def open_one(panel, **settings):
-        opened.append(OPEN[panel](**settings))
+        opened.append(OPEN[panel](**{**FIRST.get(panel, {}), **settings}))
         assert opened[-1].settle()
         return opened[-1]
 
@@ -47,7 +58,7 @@ def check_shown(panel):
 
 @pytest.mark.parametrize(("panel", "setting"), [(p, name) for p, moves in MOVES.items() for name in moves])
 def test_a_control_of_its_own_changes_its_setting_and_the_picture(open_page, panel, setting):
-    shown = open_page(panel)
+    shown = open_page(panel, **NEEDED.get((panel, setting), {}))
     before = shown.view.png
     control = shown.controls.own[setting]
     assert control.tooltip and control.description
