@@ -191,7 +191,8 @@ class Plan:
         """Everything planned as plain Python that `json.dumps` accepts."""
         found: dict[str, Any] = {"mode": self.mode, "schedule": self.schedule, "tags": self.tags}
         for name in (
-            "order", "culled", "devices", "hazards", "edges", "barriers", "layouts", "waits", "copies", "memory", "connections",
+            "order", "culled", "devices", "hazards", "edges", "barriers", "layouts", "waits", "copies", "memory",
+            "connections",
         ):  # fmt: skip
             found[name] = to_plain(getattr(self, name))
         return found
