@@ -183,6 +183,20 @@ class Device:
         """A zeroed buffer of at least `size` bytes, rounded up to whole words."""
         return self.gpu.create_buffer(size=max(4, -(-size // 4) * 4), usage=usage, label=label)
 
+    def wait(self) -> None:
+        """Wait until everything submitted is done.
+
+        By reading a word back: `on_submitted_work_done_sync` of wgpu-py 0.32 hands its library a callback of a wrong
+        type and fails.
+        """
+        if not self.is_reference:
+            with self.lock, self.errors("waiting for the device"):
+                self.gpu.queue.read_buffer(self._waited_for)
+
+    @cached_property
+    def _waited_for(self) -> Any:
+        return self.buffer(4, "COPY_SRC", "wait")
+
     def bind(self, pipeline: Any, group: int, entries: dict[int, tuple[Any, int, int]]) -> Any:
         """A bind group of `{binding: (buffer, offset, size)}`."""
         return self.gpu.create_bind_group(

@@ -179,7 +179,7 @@ class Program:
             times = self._times(ticks)
             if ticks is None and not wanted:
                 # Nothing was mapped, so nothing has waited for the device yet.
-                gpu.queue.on_submitted_work_done_sync()
+                self.device.wait()
             return arrays, times, (time.perf_counter() - start) * 1e3
 
     def _check_open(self) -> None:

@@ -15,8 +15,8 @@ from expandlab.graph import FrameGraph, Kernel
 from expandlab.graph.launch import Draws, Repeat, launched
 from expandlab.measuring.stopwatch import Stopwatch
 
-# A batch records each of its passes anew, which costs the host tens of microseconds.
-MOST_PASSES = 1024
+# A batch records each of its dispatches anew, which costs the host tens of microseconds.
+MOST_COMMANDS = 1024
 
 
 class Sample(NamedTuple):
@@ -43,6 +43,8 @@ class Runs(Protocol):
 
     name: str
     role: str
+    # Set to False before `prepare` where the device's timestamps are not to be used.
+    stamped: bool
 
     def prepare(self) -> None:
         """Make everything that one run needs: buffers, pipelines, inputs on the device."""
@@ -97,6 +99,7 @@ class GraphRuns:
         self._stack = ExitStack()
         self._stopwatch: Stopwatch | None = None
         self.programs: list[Any] = []
+        self.stamped = True
 
     def __repr__(self) -> str:
         return f"<contender {self.name} on {self.device.info.name}>"
@@ -107,7 +110,7 @@ class GraphRuns:
             program = self._stack.enter_context(graph.compile().program(self.device, external))
             program.upload(inputs)
             self.programs.append(program)
-        if self.device.timestamp_period_ns is not None:
+        if self.device.timestamp_period_ns is not None and self.stamped:
             self._stopwatch = Stopwatch(self.device, 1 + len(self._order))
             self._stack.callback(self._stopwatch.close)
 
@@ -137,8 +140,10 @@ class GraphRuns:
             for name, item in graph.passes.items():
                 groups = launched(item.kernel, {buffer: self.read(buffer, at) for buffer in _arguments(item.kernel)})
                 threads += int(np.prod(groups, dtype=np.int64)) * self._threads_of(graph, name)
-        dispatches = sum(_dispatches(item.kernel) for graph, _ in self._graphs for item in graph.passes.values())
-        return self._facts._replace(passes=tuple(self._order), threads=threads, dispatches=dispatches)
+        return self._facts._replace(passes=tuple(self._order), threads=threads, dispatches=self._commands())
+
+    def _commands(self) -> int:
+        return sum(_dispatches(item.kernel) for graph, _ in self._graphs for item in graph.passes.values())
 
     @property
     def _order(self) -> list[str]:
@@ -146,7 +151,7 @@ class GraphRuns:
 
     def most_runs(self) -> int:
         """Runs that one batch may have."""
-        return max(1, MOST_PASSES // (len(self._order) * len(self.programs)))
+        return max(1, MOST_COMMANDS // max(1, self._commands()))
 
     def sample(self, runs: int) -> Sample:
         """One batch, and behind a batch of several runs one more that is timed pass by pass."""
@@ -160,7 +165,7 @@ class GraphRuns:
                 for _ in range(runs):
                     self._record(encoder, None)
                 self.device.gpu.queue.submit([encoder.finish()])
-                self.device.gpu.queue.on_submitted_work_done_sync()
+                self.device.wait()
                 return Sample(None, (time.perf_counter() - start) * 1e3 / runs, ())
             # One run alone is its own batch: the same stamps tell of its passes and of the whole.
             batched = runs > 1 or len(self.programs) > 1

@@ -72,6 +72,7 @@ class _Torch:
     """Times a function with CUDA events, or on the host."""
 
     role = "peer"
+    stamped = True
 
     def __init__(self, torch: Any, work: Any, name: str):
         self.torch, self.work, self.name = torch, work, f"torch {name}"

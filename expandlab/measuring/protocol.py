@@ -16,6 +16,7 @@ from expandlab.gpu import Device, resolve
 from expandlab.measuring.contender import Runs, Sample
 from expandlab.measuring.measurements import Contender, Measurements
 from expandlab.measuring.progress import Clock, Progress
+from expandlab.measuring.references import stamps_hold
 from expandlab.measuring.workloads import named, wanted, workload
 from expandlab.results import to_plain
 from expandlab.versions import commit, versions
@@ -94,7 +95,8 @@ def measure(
         asked += [_Asked(item.name, lambda item=item: item) for item in others]
         clock = Clock(len(asked) * (repeats + 1), on_progress)
         left_out: dict[str, str] = {}
-        entrants = _prepared(asked, stack, clock, dev, cancel, left_out)
+        stamped = not any(_spoils_stamps(dev, name) for name in (item.name for item in asked)) and stamps_hold(dev)
+        entrants = _prepared(asked, stack, clock, dev, cancel, left_out, stamped)
         _warm_up([entrant.runs for entrant in entrants], warm_up_s, cancel)
         for entrant in entrants:
             if not cancel.is_set():
@@ -106,7 +108,7 @@ def measure(
             driver=dev.info.driver,
             backend=dev.info.backend,
             kind=dev.info.kind,
-            timer="wall clock" if dev.timestamp_period_ns is None else "timestamp-query",
+            timer="timestamp-query" if dev.timestamp_period_ns is not None and stamped else "wall clock",
             software=dev.info.is_software,
             cancelled=cancel.is_set(),
             input=to_plain(work.about()),
@@ -151,8 +153,10 @@ class _Entrant:
         wanted_runs = math.ceil(batch_ms / once) if once > 0 else self.runs.most_runs()
         self._batch = max(1, min(wanted_runs, self.runs.most_runs()))
         self.last_round = repeats
-        if budget_s is not None and first.wall_ms > 0:
-            self.last_round = max(min(FEWEST, repeats), min(repeats, int(budget_s * 1e3 / first.wall_ms)))
+        # Every round needs its references.
+        if budget_s is not None and first.wall_ms > 0 and self.runs.role not in ("limit", "read"):
+            rounds = int(budget_s * 1e3 / (first.wall_ms * self._batch))
+            self.last_round = max(min(FEWEST, repeats), min(repeats, rounds))
 
     def take(self, round_: int) -> None:
         """Take one sample."""
@@ -181,7 +185,7 @@ class _Entrant:
 
 def _prepared(
     asked: Sequence[_Asked], stack: ExitStack, clock: Clock, dev: Device, cancel: threading.Event,
-    left_out: dict[str, str],
+    left_out: dict[str, str], stamped: bool,
 ) -> list[_Entrant]:  # fmt: skip
     """Every contender made ready and checked; `left_out` says which were not."""
     entrants = []
@@ -192,6 +196,7 @@ def _prepared(
         clock.tick(f"checking {name} on {dev.info.name}")
         try:
             runs = make()
+            runs.stamped = stamped
             runs.prepare()
             entrants.append(_Entrant(runs, runs.check()))
             stack.callback(runs.close)
@@ -203,6 +208,11 @@ def _prepared(
                 raise
             left_out[name] = str(error)
     return entrants
+
+
+def _spoils_stamps(dev: Device, name: str) -> bool:
+    """Whether a contender draws on a driver whose timestamps do not survive that; see `stamps_hold`."""
+    return dev.info.is_software and name.partition(" ")[0] == "draw_indirect_count"
 
 
 def _warm_up(contenders: Sequence[Runs], seconds: float, cancel: threading.Event) -> None:
