@@ -15,7 +15,7 @@ from expandlab.settings import CountsSettings
 
 WIDTH, MARGIN = 1080, 30
 HEADING, SECTION, GAP = 36, 26, 20
-_MODULES = {"buckets": "buckets", "search": "search"}
+_MODULES = {"balance": "balance", "buckets": "buckets", "search": "search"}
 
 
 @dataclass(frozen=True)

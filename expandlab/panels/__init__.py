@@ -1,8 +1,19 @@
 """Interactive panels for notebooks. Each function returns a widget; show it as the last line of a cell."""
 
+from expandlab.panels.balance import BalancePanel, balance
 from expandlab.panels.buckets import BucketPanel, buckets
 from expandlab.panels.expansion import ExpansionPanel, expansion
 from expandlab.panels.machine import machine
 from expandlab.panels.search import SearchPanel, search
 
-__all__ = ["BucketPanel", "ExpansionPanel", "SearchPanel", "buckets", "expansion", "machine", "search"]
+__all__ = [
+    "BalancePanel",
+    "BucketPanel",
+    "ExpansionPanel",
+    "SearchPanel",
+    "balance",
+    "buckets",
+    "expansion",
+    "machine",
+    "search",
+]

@@ -2,11 +2,12 @@
 
 from expandlab.settings.base import MAX_PANEL_ITEMS, CountsSettings, SettingsError
 from expandlab.settings.expansion import ExpansionSettings
-from expandlab.settings.pages import BucketSettings, SearchSettings
+from expandlab.settings.pages import BalanceSettings, BucketSettings, SearchSettings
 from expandlab.settings.reading import from_json, panels
 
 __all__ = [
     "MAX_PANEL_ITEMS",
+    "BalanceSettings",
     "BucketSettings",
     "CountsSettings",
     "ExpansionSettings",

@@ -38,15 +38,15 @@ def one_of(names: Callable[[], list[Any]], *, optional: bool = False) -> Check:
     return check
 
 
-def some_of(names: Callable[[], list[str]]) -> Check:
-    """A list of names, at least one, each once."""
+def some_of(names: Callable[[], list[str]], most: int) -> Check:
+    """A list of names, one to `most`, each once."""
 
     def check(value: Any) -> str | None:
         allowed = names()
         listed = isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
-        if listed and value and len(set(value)) == len(value) and set(value) <= set(allowed):
+        if listed and 0 < len(value) <= most and len(set(value)) == len(value) and set(value) <= set(allowed):
             return None
-        return "use a list of some of " + ", ".join(allowed) + ", each once"
+        return f"use a list of one to {most} of " + ", ".join(allowed) + ", each once"
 
     return check
 

@@ -10,6 +10,8 @@ from expandlab.settings import checks
 from expandlab.settings.base import CountsSettings
 
 TRACE_THREADS = (4, 8, 16, 32, 64)
+# Strategies one below the other, as many as a page holds.
+MOST_SHOWN = 6
 
 BUCKET_STRATEGIES = ("po2_buckets", "po2_merged", "po2_range")
 
@@ -96,3 +98,34 @@ class SearchSettings(CountsSettings):
     def stem(self) -> str:
         """The view and the source."""
         return f"{self.panel}-{self.view}-{self.source}"
+
+
+@dataclass(frozen=True)
+class BalanceSettings(CountsSettings):
+    """Everything that determines the picture of lanes at work, step by step, in several strategies at once.
+
+    shown: names of `strategies()`, in this order, at most `MOST_SHOWN`. step: which one is marked, from 0; a strategy
+    with fewer steps has finished. workgroup_size, subgroup_size: of the model, in threads and lanes.
+    """
+
+    panel: str = "balance"
+    shown: tuple[str, ...] = ("workgroup_scan", "tile_search", "head_scan", "size_classes")
+    step: int = 0
+    workgroup_size: int = 64
+    subgroup_size: int = 32
+
+    CHECKS: ClassVar[Mapping[str, checks.Check]] = {
+        "shown": checks.some_of(checks.strategy_names, MOST_SHOWN),
+        "step": checks.whole(0, 2**31 - 1),
+        "workgroup_size": checks.one_of(lambda: [32, 64, 128, 256]),
+        "subgroup_size": checks.one_of(lambda: [4, 8, 16, 32, 64]),
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "shown", tuple(self.shown))
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """The strategies shown."""
+        return self.shown

@@ -8,9 +8,9 @@ from typing import Any
 
 from expandlab.settings.base import CountsSettings, SettingsError, plain
 from expandlab.settings.expansion import ExpansionSettings
-from expandlab.settings.pages import BucketSettings, SearchSettings
+from expandlab.settings.pages import BalanceSettings, BucketSettings, SearchSettings
 
-_KINDS: tuple[type[CountsSettings], ...] = (ExpansionSettings, BucketSettings, SearchSettings)
+_KINDS: tuple[type[CountsSettings], ...] = (ExpansionSettings, BucketSettings, SearchSettings, BalanceSettings)
 
 
 def panels() -> dict[str, type[CountsSettings]]:

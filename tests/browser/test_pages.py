@@ -17,6 +17,7 @@ NOTEBOOKS = {
         ["scan", "passes", "search", "linear", "add", "cas", "lookback"], "lookback", ["run"], "run",
     ),
     "04_buckets": (["bits", "many", "straddle", "range", "room"], "many", ["launches", "side"], "launches"),
+    "05_balance": (["four", "block", "classes"], "block", ["tile", "heads"], "heads"),
 }  # fmt: skip
 
 
@@ -59,6 +60,9 @@ def test_every_control_changes_the_picture_and_what_is_shown_is_what_the_setting
         for option in panel.options(label):
             panel.choose(label, option)
         until(f"{label} to be shown", lambda: panel.alt() == make(read(panel)).description)
+    for several in panel.root.locator("select[multiple]").all():
+        several.select_option(index=[1, 3])
+        until("the choice of several", lambda: panel.alt() == make(read(panel)).description)
     for choice in panel.root.locator(".xl-mode button:not([disabled])").all():
         choice.click()
     until("the last choice to be shown", lambda: panel.alt() == make(read(panel)).description)

@@ -23,6 +23,8 @@ EXAMPLES = {
     "a linear search": s.SearchSettings(items=10, view="linear", thread=5),
     "a 64-bit add": s.SearchSettings(items=10, view="add64", order=3, step=4),
     "look-back": s.SearchSettings(items=150, view="lookback", put_off=True, step=20),
+    "four strategies": s.BalanceSettings(items=100, step=9),
+    "a giant": s.BalanceSettings(source="one_giant", items=90, shown=["append", "flat"], subgroup_size=8, step=2),
     "buckets end to end": s.BucketSettings(source="uniform", items=20, rounded=False, subgroup_size=16),
 }
 EDGES = {"no src": [], "no items": [0, 0, 0], "one item": [1], "one giant": [60_000]}

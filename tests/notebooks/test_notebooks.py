@@ -211,6 +211,11 @@ EXERCISES = {
         ("threads = 32\nstraddled = 3", 2),
         ("fewest = [64, 0, 0, 0, 0, 0, 0, 0]\nmost = [7] * 7 + [15]", 2),
     ],
+    "05_balance": [
+        ("rounds_first = 1\nrounds_second = 10", 2),
+        ("classes = [0, 1, 2, 0, 2]", 1),
+        ("best = [2] * 32\nworst = [31, 3] + [1] * 30", 2),
+    ],
 }
 ROWS = [(name, f"ex{at}", *row) for name, rows in EXERCISES.items() for at, row in enumerate(rows, 1)]
 

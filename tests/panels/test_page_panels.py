@@ -8,9 +8,10 @@ from expandlab import export, panels
 from expandlab import settings as s
 from expandlab.figures.page import make
 
-OPEN = {"buckets": panels.buckets, "search": panels.search}
+OPEN = {"balance": panels.balance, "buckets": panels.buckets, "search": panels.search}
 # Panel -> (setting, value that a user may choose).
 MOVES = {
+    "balance": {"shown": ("append", "tile_search"), "workgroup_size": 32, "subgroup_size": 8, "step": 7},
     "buckets": {
         "strategy": "po2_range", "src": 3, "room": 4, "rounded": False, "workgroup_size": 128, "subgroup_size": 32,
     },
