@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from expandlab.gpu import open_device as device
     from expandlab.graph import Access, FrameGraph, Kernel, Plan
     from expandlab.measuring import Measurements, Sweep, measure, sweep
+    from expandlab.panels.browser import browser_device
 
 _HOME = {
     "expandlab.errors": (
@@ -59,6 +60,7 @@ _HOME = {
 }
 _WHERE = {name: (module, name) for module, names in _HOME.items() for name in names.split()}
 _WHERE["device"] = ("expandlab.gpu", "open_device")
+_WHERE["browser_device"] = ("expandlab.panels.browser", "browser_device")
 _MODULES = ("counts", "panels", "relics")
 
 __all__ = [
@@ -90,6 +92,7 @@ __all__ = [
     "UnsupportedError",
     "adopt",
     "atomic",
+    "browser_device",
     "counts",
     "device",
     "devices",
