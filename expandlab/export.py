@@ -22,7 +22,7 @@ from expandlab.expansion.thread_map import ThreadMap, thread_map
 from expandlab.gpu import Device, resolve
 from expandlab.origin import commit, provenance, shader_digests
 from expandlab.results import to_plain
-from expandlab.settings import CountsSettings, ExpansionSettings
+from expandlab.settings import ExpansionSettings, PanelSettings
 
 if TYPE_CHECKING:
     from expandlab.figures.page import Page
@@ -43,7 +43,7 @@ class ExportError(ExpandlabError, OSError):
         return str(self.args[0]) if self.args else ""
 
 
-def picture(settings: CountsSettings, fmt: str, *, device: Device | None = None) -> bytes:
+def picture(settings: PanelSettings, fmt: str, *, device: Device | None = None) -> bytes:
     """The export that `settings` describe, as the bytes of a file.
 
     fmt: one of `FORMATS`. device: the open device to record on where `settings.device` is set; None opens the one
@@ -73,7 +73,7 @@ def _map(counts: np.ndarray, name: str, settings: ExpansionSettings, device: Dev
     )  # fmt: skip
 
 
-def page_content(fmt: str, settings: CountsSettings, page: Page, found: Mapping[str, Any]) -> bytes:
+def page_content(fmt: str, settings: PanelSettings, page: Page, found: Mapping[str, Any]) -> bytes:
     """A page as the bytes of a file, with the provenance `found` inside."""
     fmt = _known(fmt)
     if fmt == "csv":
@@ -83,7 +83,7 @@ def page_content(fmt: str, settings: CountsSettings, page: Page, found: Mapping[
             "description": page.description,
             "provenance": dict(found),
             "settings": to_plain(settings),
-            "counts": page.counts.tolist(),
+            "counts": None if page.counts is None else page.counts.tolist(),
             "table": {"head": list(page.head), "rows": to_plain(page.rows)},
             "data": to_plain(page.data),
         }
@@ -93,7 +93,7 @@ def page_content(fmt: str, settings: CountsSettings, page: Page, found: Mapping[
     return render(page.figure, fmt, title=page.title, description=page.description, provenance=_dumps(dict(found)))
 
 
-def save(path: str | Path, settings: CountsSettings, *, device: Device | None = None) -> Path:
+def save(path: str | Path, settings: PanelSettings, *, device: Device | None = None) -> Path:
     """Write `picture(settings, ...)` to `path`; the suffix says which format. Returns the path."""
     target = Path(path)
     return _replace(target, picture(settings, _suffix(target), device=device))

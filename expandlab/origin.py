@@ -14,7 +14,7 @@ from expandlab.expansion.passes import build
 from expandlab.expansion.strategies import strategies
 from expandlab.expansion.strategy import Sizes
 from expandlab.results import to_plain
-from expandlab.settings import CountsSettings
+from expandlab.settings import PanelSettings
 from expandlab.versions import commit, versions
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def provenance(
-    settings: CountsSettings | Mapping[str, Any] | None,
+    settings: PanelSettings | Mapping[str, Any] | None,
     *,
     device: Device | None = None,
     timings: Measurements | None = None,
@@ -38,7 +38,7 @@ def provenance(
     """
     if settings is None and timings is not None:
         settings = timings.settings
-    plain = settings.to_dict() if isinstance(settings, CountsSettings) else dict(settings or {})
+    plain = settings.to_dict() if isinstance(settings, PanelSettings) else dict(settings or {})
     if shaders is None:
         shaders = dict(timings.shader_sha256) if timings is not None else _shaders_of(settings)
     found: dict[str, Any] = {
@@ -73,7 +73,7 @@ def _device(device: Device | None, timings: Measurements | None) -> dict[str, An
 
 
 def _shaders_of(settings: Any) -> dict[str, dict[str, str]]:
-    if not isinstance(settings, CountsSettings):
+    if not isinstance(settings, PanelSettings):
         return {}
     recorded = getattr(settings, "device", None) is not None
     size = getattr(settings, "workgroup_size", 64)

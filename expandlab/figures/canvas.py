@@ -131,6 +131,10 @@ class Canvas:
         )
         return self._add(found, gid)
 
+    def polygons(self, corners: Any, face: Any, *, gid: str | None = None) -> PolyCollection:
+        """Polygons [[(x, y), ...], ...] in one collection and one colour, or a colour each."""
+        return self._add(PolyCollection(corners, facecolors=face, edgecolors="none", antialiaseds=True), gid)
+
     def hatch(self, x: Any, y: Any, width: Any, height: Any, *, gid: str | None = None) -> PathPatch:
         """One diagonal through each rectangle, all in one path: the mark of what is idle, beside its colour."""
         x, y, width, height = np.broadcast_arrays(*(np.asarray(v, float) for v in (x, y, width, height)))

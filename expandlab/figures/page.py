@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 
 from expandlab.figures import colours as c
 from expandlab.figures.canvas import Canvas
-from expandlab.settings import CountsSettings
+from expandlab.settings import PanelSettings
 
 WIDTH, MARGIN = 1080, 30
 HEADING, SECTION, GAP = 36, 26, 20
-_MODULES = {"balance": "balance", "buckets": "buckets", "search": "search"}
+_MODULES = {"balance": "balance", "buckets": "buckets", "frame_graph": "graphs.page", "search": "search"}
 
 
 @dataclass(frozen=True)
@@ -23,19 +23,19 @@ class Page:
     """A picture with everything that goes with it.
 
     title, description: plain text, the latter is the alternative text. head, rows: the data table, which is the CSV
-    file, too. data: what else the JSON file holds. counts: the N of every src.
+    file, too. data: what else the JSON file holds. counts: the N of every src; None where there are none.
     """
 
     title: str
     description: str
     figure: Figure
-    counts: np.ndarray
+    counts: np.ndarray | None
     head: tuple[str, ...]
     rows: list[tuple[Any, ...]]
     data: dict[str, Any] = field(default_factory=dict)
 
 
-def make(settings: CountsSettings) -> Page:
+def make(settings: PanelSettings) -> Page:
     """The page that `settings` describe: equal settings, an equal page.
 
     Raises what the counts and the models raise, and TooLargeToDraw.

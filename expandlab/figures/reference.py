@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from expandlab.settings import CountsSettings, ExpansionSettings, from_json
+from expandlab.settings import ExpansionSettings, PanelSettings, from_json
 
 
 def rebuild(folder: str | Path) -> list[Path]:
@@ -28,7 +28,7 @@ def rebuild(folder: str | Path) -> list[Path]:
     return made
 
 
-def reference_picture(settings: CountsSettings) -> bytes:
+def reference_picture(settings: PanelSettings) -> bytes:
     """The SVG of the model that `settings` describe."""
     from expandlab import export
     from expandlab.expansion import thread_map
@@ -49,7 +49,7 @@ def reference_picture(settings: CountsSettings) -> bytes:
     )  # fmt: skip
 
 
-def _lasting(settings: CountsSettings, counts: np.ndarray) -> dict[str, Any]:
+def _lasting(settings: PanelSettings, counts: np.ndarray | None) -> dict[str, Any]:
     """The part of the provenance that changes only when the picture does."""
     from expandlab import export
 

@@ -3,6 +3,7 @@
 from expandlab.panels.balance import BalancePanel, balance
 from expandlab.panels.buckets import BucketPanel, buckets
 from expandlab.panels.expansion import ExpansionPanel, expansion
+from expandlab.panels.frame_graph import FrameGraphPanel, frame_graph
 from expandlab.panels.machine import machine
 from expandlab.panels.search import SearchPanel, search
 
@@ -10,10 +11,12 @@ __all__ = [
     "BalancePanel",
     "BucketPanel",
     "ExpansionPanel",
+    "FrameGraphPanel",
     "SearchPanel",
     "balance",
     "buckets",
     "expansion",
+    "frame_graph",
     "machine",
     "search",
 ]

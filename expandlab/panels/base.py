@@ -14,10 +14,10 @@ from expandlab.panels.parts import Message, close_all, explain
 from expandlab.panels.routing import follow_the_page
 from expandlab.panels.saving import SaveBox
 from expandlab.panels.sources import SourceControls
-from expandlab.settings import CountsSettings, SettingsError
+from expandlab.settings import PanelSettings, SettingsError
 
 NO_FILE = "Give the path of a .npy, .csv, .json or .parquet file with one N a row in the box named file."
-Settings = TypeVar("Settings", bound=CountsSettings)
+Settings = TypeVar("Settings", bound=PanelSettings)
 
 
 class SettingsPanel(widgets.VBox, Generic[Settings]):

@@ -86,7 +86,8 @@ class PagePanel(SettingsPanel[Settings], Generic[Settings]):
 
     def _draw(self, settings: Settings) -> None:
         page = make(settings)
-        self.controls.show_items(len(page.counts))
+        if page.counts is not None:
+            self.controls.show_items(len(page.counts))
         with self.controls.silence():
             self._fit(page)
         self.page = page

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import ipywidgets as widgets
 
 from expandlab.panels.parts import Message, button, explain
-from expandlab.settings import CountsSettings
+from expandlab.settings import PanelSettings
 
 if TYPE_CHECKING:
     from expandlab.panels.base import SettingsPanel
@@ -89,7 +89,7 @@ class SaveBox:
             self._thread.join(timeout)
         return self._thread is None or not self._thread.is_alive()
 
-    def _write(self, settings: CountsSettings, kind: str) -> None:
+    def _write(self, settings: PanelSettings, kind: str) -> None:
         try:
             from expandlab import export
 
@@ -105,7 +105,7 @@ class SaveBox:
             self.export.disabled = False
 
 
-def file_name(settings: CountsSettings, kind: str) -> str:
+def file_name(settings: PanelSettings, kind: str) -> str:
     """The same settings, the same name: what is shown, and the first digits of the settings' digest."""
     digest = hashlib.sha256(settings.to_json().encode()).hexdigest()[:8]
     return f"{settings.stem}-{digest}.{kind}"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import ipywidgets as widgets
@@ -13,6 +11,7 @@ import ipywidgets as widgets
 from expandlab import counts as _counts
 from expandlab.panels.parts import group, labelled, shown
 from expandlab.panels.routing import follow_the_page
+from expandlab.panels.silence import Silent
 from expandlab.settings import CountsSettings
 
 REAL = {
@@ -26,7 +25,7 @@ ITEMS, MEAN, MAX_N = 1024, 64.0, 1024
 EXAMPLE = "3, 1, 2"
 
 
-class SourceControls:
+class SourceControls(Silent):
     """Widgets for every field of `CountsSettings`.
 
     change: called whenever the user moves something. most_items: where the slider of items ends.
@@ -34,7 +33,7 @@ class SourceControls:
 
     def __init__(self, settings: CountsSettings, change: Callable[[], None], *, most_items: int = ITEMS):
         self._change = change
-        self._quiet = threading.local()
+        super().__init__()
         self._all_items = settings.items is None
         self._shape: dict[str, float] = {}
         self._shape_kind: str | None = None
@@ -146,19 +145,8 @@ class SourceControls:
         shown(self.values, kind == "list")
         self.max_n.disabled = not self.limited.value
 
-    @contextmanager
-    def silence(self) -> Iterator[None]:
-        """Changes inside are the panel's own. Observers run on the thread that sets the value, so each thread has its
-        own silence."""
-        before = getattr(self._quiet, "on", False)
-        self._quiet.on = True
-        try:
-            yield
-        finally:
-            self._quiet.on = before
-
     def _moved(self, change: Any) -> None:
-        if getattr(self._quiet, "on", False):
+        if self.quiet:
             return
         owner = change["owner"]
         if owner is self.items:
@@ -193,7 +181,7 @@ class SourceControls:
         slider = labelled(kind, item.name, item.what, min=item.low, max=high, step=step, value=value)
 
         def moved(change: Any) -> None:
-            if not getattr(self._quiet, "on", False):
+            if not self.quiet:
                 self._shape = {**self._shape, item.name: change["new"]}
                 self._change()
 

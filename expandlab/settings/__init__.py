@@ -1,7 +1,8 @@
 """The settings of the panels as data: canonical JSON in, the same canonical JSON out, and nothing else accepted."""
 
-from expandlab.settings.base import MAX_PANEL_ITEMS, CountsSettings, SettingsError
+from expandlab.settings.base import MAX_PANEL_ITEMS, CountsSettings, PanelSettings, SettingsError
 from expandlab.settings.expansion import ExpansionSettings
+from expandlab.settings.graphs import GraphSettings
 from expandlab.settings.pages import BalanceSettings, BucketSettings, SearchSettings
 from expandlab.settings.reading import from_json, panels
 
@@ -11,6 +12,8 @@ __all__ = [
     "BucketSettings",
     "CountsSettings",
     "ExpansionSettings",
+    "GraphSettings",
+    "PanelSettings",
     "SearchSettings",
     "SettingsError",
     "from_json",

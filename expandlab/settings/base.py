@@ -20,7 +20,7 @@ from expandlab.settings import checks
 MAX_PANEL_ITEMS = 1_000_000
 # Sources that are not made from a seed.
 REAL = ("standard_library", "file", "list")
-Same = TypeVar("Same", bound="CountsSettings")
+Same = TypeVar("Same", bound="PanelSettings")
 
 
 class SettingsError(ExpandlabError, ValueError):
@@ -32,52 +32,19 @@ class SettingsError(ExpandlabError, ValueError):
 
 
 @dataclass(frozen=True)
-class CountsSettings(Result):
-    """Where the N of every src come from: the part of a panel's settings that all panels have.
-
-    source: a kind of `counts.kinds()`; `standard_library`; `file` (then `file` is its path, `column` its column); or
-    `list` (then `values` are the N themselves).
-    items, mean, max_n, seed, shape: as in `counts.make`. Of real data the first `items` are taken (None = all); a list
-    is taken as it is.
-    """
+class PanelSettings(Result):
+    """What determines a panel's picture. Settings are checked when made; equal ones make equal pictures."""
 
     panel: str = ""
-    source: str = "zipf"
-    items: int | None = 48
-    mean: float = 6.0
-    max_n: int | None = None
-    seed: int = 0
-    shape: Mapping[str, float] = field(default_factory=dict)
-    file: str | None = None
-    column: str | None = None
-    values: tuple[int, ...] | None = None
 
-    # Setting -> what is wrong with its value, or None. A panel's own come on top of these.
-    CHECKS: ClassVar[Mapping[str, Callable[[Any], str | None]]] = {
-        "source": checks.one_of(lambda: [*_counts.kinds(), *REAL]),
-        "items": checks.whole(0, MAX_PANEL_ITEMS, optional=True),
-        "mean": checks.mean,
-        "max_n": checks.whole(0, 2**32 - 1, optional=True),
-        "seed": checks.whole(0, 2**63 - 1),
-        "shape": checks.shape,
-        "file": checks.text,
-        "column": checks.text,
-        "values": checks.whole_numbers(2**32 - 1, 4096),
-    }
+    # Setting -> what is wrong with its value, or None. Those of a class come on top of those that it is built on.
+    CHECKS: ClassVar[Mapping[str, Callable[[Any], str | None]]] = {}
 
     def __post_init__(self) -> None:
         for name, check in self._checks().items():
             complaint = check(getattr(self, name))
             if complaint:
                 raise SettingsError(f"{name}={getattr(self, name)!r}: {complaint}", name=name)
-        if self.values is not None:
-            object.__setattr__(self, "values", tuple(int(value) for value in self.values))
-        if self.items is None and self.source not in REAL:
-            raise SettingsError("items=None: give the number of src when source is a distribution", name="items")
-        if self.source == "file" and not self.file:
-            raise SettingsError("file=None: give the path of the counts when source is 'file'", name="file")
-        if self.source == "list" and self.values is None:
-            raise SettingsError("values=None: give the N themselves when source is 'list'", name="values")
 
     @classmethod
     def _checks(cls) -> dict[str, Callable[[Any], str | None]]:
@@ -87,18 +54,6 @@ class CountsSettings(Result):
             found |= part.__dict__.get("CHECKS", {})
         return found
 
-    def counts(self) -> np.ndarray:
-        """The N of every src that the settings mean: uint32. Raises CountsError, or ValueError for a bad shape."""
-        if self.source == "standard_library":
-            return _counts.standard_library()[: self.items]
-        if self.source == "file":
-            return _counts.load(self.file, column=self.column)[: self.items]
-        if self.source == "list":
-            return np.array(self.values, np.uint32)
-        return _counts.make(
-            self.source, self.items, mean=self.mean, max_n=self.max_n, seed=self.seed, **dict(self.shape)
-        )
-
     @property
     def strategies(self) -> tuple[str, ...]:
         """Names of the strategies whose shaders the picture shows, each once."""
@@ -107,7 +62,7 @@ class CountsSettings(Result):
     @property
     def stem(self) -> str:
         """What a file with the picture is called, without its suffix."""
-        return f"{self.panel}-{self.source}"
+        return self.panel
 
     def replace(self: Same, **changes: Any) -> Same:
         """The settings with some of them changed, checked again."""
@@ -129,6 +84,67 @@ class CountsSettings(Result):
         if unknown:
             raise SettingsError(f"{unknown[0]!r} is no setting; use {', '.join(sorted(known))}", name=unknown[0])
         return cls(**found)
+
+
+@dataclass(frozen=True)
+class CountsSettings(PanelSettings):
+    """Where the N of every src come from: the part of a panel's settings that all panels of expansion have.
+
+    source: a kind of `counts.kinds()`; `standard_library`; `file` (then `file` is its path, `column` its column); or
+    `list` (then `values` are the N themselves).
+    items, mean, max_n, seed, shape: as in `counts.make`. Of real data the first `items` are taken (None = all); a list
+    is taken as it is.
+    """
+
+    source: str = "zipf"
+    items: int | None = 48
+    mean: float = 6.0
+    max_n: int | None = None
+    seed: int = 0
+    shape: Mapping[str, float] = field(default_factory=dict)
+    file: str | None = None
+    column: str | None = None
+    values: tuple[int, ...] | None = None
+
+    CHECKS: ClassVar[Mapping[str, Callable[[Any], str | None]]] = {
+        "source": checks.one_of(lambda: [*_counts.kinds(), *REAL]),
+        "items": checks.whole(0, MAX_PANEL_ITEMS, optional=True),
+        "mean": checks.mean,
+        "max_n": checks.whole(0, 2**32 - 1, optional=True),
+        "seed": checks.whole(0, 2**63 - 1),
+        "shape": checks.shape,
+        "file": checks.text,
+        "column": checks.text,
+        "values": checks.whole_numbers(2**32 - 1, 4096),
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.values is not None:
+            object.__setattr__(self, "values", tuple(int(value) for value in self.values))
+        if self.items is None and self.source not in REAL:
+            raise SettingsError("items=None: give the number of src when source is a distribution", name="items")
+        if self.source == "file" and not self.file:
+            raise SettingsError("file=None: give the path of the counts when source is 'file'", name="file")
+        if self.source == "list" and self.values is None:
+            raise SettingsError("values=None: give the N themselves when source is 'list'", name="values")
+
+    def counts(self) -> np.ndarray:
+        """The N of every src that the settings mean: uint32. Raises CountsError, or ValueError for a bad shape."""
+        if self.source == "standard_library":
+            return _counts.standard_library()[: self.items]
+        if self.source == "file":
+            return _counts.load(self.file, column=self.column)[: self.items]
+        if self.source == "list":
+            return np.array(self.values, np.uint32)
+        return _counts.make(
+            self.source, self.items, mean=self.mean, max_n=self.max_n, seed=self.seed, **dict(self.shape)
+        )
+
+    @property
+    def stem(self) -> str:
+        """The panel and the source."""
+        return f"{self.panel}-{self.source}"
 
 
 def plain(text: str | Mapping[str, Any] | Path) -> Mapping[str, Any]:

@@ -90,6 +90,12 @@ def shape(value: Any) -> str | None:
     return None if good else 'use an object of numbers, such as {} or {"exponent": 1.5}'
 
 
+def document(value: Any) -> str | None:
+    """A JSON object or None. What stands in it is for its reader to judge."""
+    good = value is None or (isinstance(value, Mapping) and all(isinstance(key, str) for key in value))
+    return None if good else "use a JSON object, or null"
+
+
 def strategy_names() -> list[str]:
     """The names of all strategies."""
     from expandlab.expansion import strategies

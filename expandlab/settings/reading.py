@@ -6,19 +6,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from expandlab.settings.base import CountsSettings, SettingsError, plain
+from expandlab.settings.base import PanelSettings, SettingsError, plain
 from expandlab.settings.expansion import ExpansionSettings
+from expandlab.settings.graphs import GraphSettings
 from expandlab.settings.pages import BalanceSettings, BucketSettings, SearchSettings
 
-_KINDS: tuple[type[CountsSettings], ...] = (ExpansionSettings, BucketSettings, SearchSettings, BalanceSettings)
+_KINDS: tuple[type[PanelSettings], ...] = (
+    ExpansionSettings, BucketSettings, SearchSettings, BalanceSettings, GraphSettings,
+)  # fmt: skip
 
 
-def panels() -> dict[str, type[CountsSettings]]:
+def panels() -> dict[str, type[PanelSettings]]:
     """Name of a panel -> the class of its settings."""
     return {kind.panel: kind for kind in _KINDS}
 
 
-def from_json(text: str | Mapping[str, Any] | Path) -> CountsSettings:
+def from_json(text: str | Mapping[str, Any] | Path) -> PanelSettings:
     """Settings of the panel that they name; of an expansion panel where they name none.
 
     text: JSON text, a mapping, or the path of a file. Raises SettingsError naming what is wrong.

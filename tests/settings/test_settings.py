@@ -14,11 +14,13 @@ KINDS = list(s.panels().values())
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_settings_of_every_panel_come_back_from_their_json(kind):
-    first = kind(source="list", values=[3, 1, 2], seed=4)
+    counted = issubclass(kind, s.CountsSettings)
+    first = kind(source="list", values=[3, 1, 2], seed=4) if counted else kind()
     text = first.to_json()
     assert s.from_json(text) == first == kind.from_json(json.loads(text))
     assert s.from_json(text).to_json() == text
-    assert first.counts().tolist() == [3, 1, 2] and first.counts().dtype == np.uint32
+    if counted:
+        assert first.counts().tolist() == [3, 1, 2] and first.counts().dtype == np.uint32
 
 
 @pytest.mark.parametrize("kind", KINDS)

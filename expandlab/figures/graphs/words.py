@@ -1,0 +1,96 @@
+"""What a plan says in words: why an edge stands, what a pass waits for, what a plan is called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from expandlab.graph import Plan
+from expandlab.graph.frame_graph import DEFAULT_DEVICES
+
+MODE_NAMES = {"dag": "graph", "chain": "chain"}
+# Which kind gives an edge its stroke where it has several.
+KINDS = ("RAW", "WAW", "WAR", "explicit", "link")
+
+
+class Edge(NamedTuple):
+    """An edge of a plan. reasons: one for each hazard along it; kind: of the strongest."""
+
+    producer: str
+    consumer: str
+    kind: str
+    reasons: tuple[str, ...]
+
+
+def span(plan: Plan, resource: str, range_: tuple[int, int]) -> str:
+    """`data 0..2048`; the name alone where it is the whole resource."""
+    whole = range_ == (0, plan.graph.resources[resource].extent)
+    return resource if whole else f"{resource} {range_[0]:,}..{range_[1]:,}"
+
+
+def edges(plan: Plan) -> list[Edge]:
+    """The plan's edges with their reasons."""
+    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for hazard in plan.hazards:
+        text = f"{hazard.kind} {span(plan, hazard.resource, hazard.range)}"
+        found.setdefault((hazard.producer, hazard.consumer), []).append((hazard.kind, text))
+    listed = []
+    for first, second in plan.edges:
+        why = found.get((first, second), [])
+        if second in plan.passes[first].before or first in plan.passes[second].after:
+            why = [*why, ("explicit", "explicit")]
+        if not why:
+            shared = [name for name in _used(plan, first) if name in _used(plan, second)]
+            why = [("link", f"link of {', '.join(shared)}")]
+        listed.append(
+            Edge(first, second, min((kind for kind, _ in why), key=KINDS.index), tuple(text for _, text in why))
+        )
+    return listed
+
+
+def _used(plan: Plan, name: str) -> dict[str, None]:
+    return dict.fromkeys(access.resource for access in plan.passes[name].accesses)
+
+
+def lane(plan: Plan, name: str) -> str:
+    """`gpu0.compute`."""
+    return f"{plan.devices[name]}.{plan.queues[name]}"
+
+
+def all_lanes(plan: Plan) -> list[str]:
+    """The lanes of all queues, in order of declaration."""
+    declared = plan.graph.devices or DEFAULT_DEVICES
+    return [f"{device}.{queue}" for device, queues in declared.items() for queue in queues]
+
+
+def before(plan: Plan) -> dict[str, list[str]]:
+    """{pass: what stands before it}: barriers, layout changes, waits and copies."""
+    found: dict[str, list[str]] = {name: [] for name in plan.order}
+    for barrier in plan.barriers:
+        found[barrier.before].append(f"{barrier.kind} barrier")
+    for change in plan.layouts:
+        found[change.before].append(f"{change.resource} to {change.new_layout}")
+    for wait in plan.waits:
+        found[wait.before].append(f"wait {wait.device}.{wait.queue} = {wait.value}")
+    for copy in plan.copies:
+        found[copy.before].append(f"copy {span(plan, copy.resource, copy.range)} from {copy.source}")
+    return found
+
+
+def joined(names: Iterable[str]) -> str:
+    """Names of a mask in a fixed order: `COMPUTE_SHADER + COPY`; `none` where it is empty."""
+    return " + ".join(sorted(names)) or "none"
+
+
+def headline(plan: Plan) -> str:
+    """`As a graph: 2 edges, 1 barrier, 1 wait; ...`."""
+    parts = [
+        _count(plan.edges, "edge"), _count(plan.barriers, "barrier"), _count(plan.waits, "wait"),
+        _count(plan.copies, "copy", "copies"),
+    ]  # fmt: skip
+    return f"As a {MODE_NAMES[plan.mode]}: {', '.join(part for part in parts if part) or 'no edge'}"
+
+
+def _count(items: Iterable[object], one: str, many: str | None = None) -> str:
+    count = len(list(items))
+    return f"{count:,} {one if count == 1 else many or one + 's'}" if count else ""

@@ -1,0 +1,96 @@
+"""Edits of a graph's JSON document: each takes one and returns a changed copy, which is planned anew.
+
+The documents may be wrong in any way, because a person types them; what cannot be found is left as it is.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+Document = Mapping[str, Any]
+
+
+def passes(document: Document) -> list[dict[str, Any]]:
+    """The passes that have a name, as they stand in the document."""
+    found = document.get("passes", [])
+    listed = found if isinstance(found, (list, tuple)) else []
+    return [item for item in listed if isinstance(item, dict) and isinstance(item.get("name"), str)]
+
+
+def accesses(document: Document, name: str) -> list[dict[str, Any]]:
+    """The accesses of a pass."""
+    found = next((item.get("accesses", []) for item in passes(document) if item["name"] == name), [])
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, (list, tuple)) else []
+
+
+def inject(document: Document, beside: str, *, before: bool) -> tuple[dict[str, Any], str]:
+    """A new pass right before or right after another one, and its name. It changes what that one reads or writes."""
+    changed = copy.deepcopy(dict(document))
+    known = {item["name"] for item in passes(changed)}
+    name = next(text for text in ("inject", *(f"inject_{n}" for n in range(2, len(known) + 3))) if text not in known)
+    used = accesses(changed, beside)
+    new: dict[str, Any] = {"name": name, "cost_us": 20.0, "accesses": []}
+    if used:
+        # What stands before a writer cannot read what is not there yet, but it can write.
+        mode = "write" if before and used[0].get("mode") == "write" else "read_write"
+        new["accesses"].append({"resource": used[0].get("resource"), "mode": mode})
+    items = list(changed.get("passes", []))
+    at = next((n for n, item in enumerate(items) if isinstance(item, dict) and item.get("name") == beside), len(items))
+    items.insert(at + (not before), new)
+    changed["passes"] = items
+    return changed, name
+
+
+def remove(document: Document, name: str) -> dict[str, Any]:
+    """Without the pass."""
+    changed = copy.deepcopy(dict(document))
+    changed["passes"] = [item for item in changed.get("passes", []) if item not in passes_named(changed, name)]
+    return changed
+
+
+def passes_named(document: Document, name: str) -> list[dict[str, Any]]:
+    """The passes of that name: one, unless the document is wrong."""
+    return [item for item in passes(document) if item["name"] == name]
+
+
+def change_pass(document: Document, name: str, **fields: Any) -> dict[str, Any]:
+    """The pass with some fields changed; None takes a field away."""
+    changed = copy.deepcopy(dict(document))
+    for item in passes_named(changed, name):
+        _put(item, fields)
+    return changed
+
+
+def change_access(document: Document, name: str, place: int, **fields: Any) -> dict[str, Any]:
+    """One access of the pass changed; None takes a field away."""
+    changed = copy.deepcopy(dict(document))
+    found = accesses(changed, name)
+    if place < len(found):
+        _put(found[place], fields)
+    return changed
+
+
+def add_access(document: Document, name: str, resource: str) -> dict[str, Any]:
+    """One more access of the pass: a read."""
+    changed = copy.deepcopy(dict(document))
+    for item in passes_named(changed, name):
+        item["accesses"] = [*accesses(changed, name), {"resource": resource, "mode": "read"}]
+    return changed
+
+
+def remove_access(document: Document, name: str, place: int) -> dict[str, Any]:
+    """Without one access of the pass."""
+    changed = copy.deepcopy(dict(document))
+    for item in passes_named(changed, name):
+        item["accesses"] = [access for n, access in enumerate(accesses(changed, name)) if n != place]
+    return changed
+
+
+def _put(item: dict[str, Any], fields: Mapping[str, Any]) -> None:
+    for key, value in fields.items():
+        if value is None:
+            item.pop(key, None)
+        else:
+            item[key] = value

@@ -1,0 +1,32 @@
+"""Controls that can be set without their telling anybody."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Silent:
+    """Has `silence`: changes inside are the panel's own. Observers ask `quiet`.
+
+    They run on the thread that sets the value, so each thread has its own silence.
+    """
+
+    def __init__(self) -> None:
+        self._quiet = threading.local()
+
+    @property
+    def quiet(self) -> bool:
+        """Whether this thread's changes are the panel's own."""
+        return getattr(self._quiet, "on", False)
+
+    @contextmanager
+    def silence(self) -> Iterator[None]:
+        """Changes inside call nobody."""
+        before = self.quiet
+        self._quiet.on = True
+        try:
+            yield
+        finally:
+            self._quiet.on = before
