@@ -15,7 +15,13 @@ from expandlab.settings import PanelSettings
 
 WIDTH, MARGIN = 1080, 30
 HEADING, SECTION, GAP = 36, 26, 20
-_MODULES = {"balance": "balance", "buckets": "buckets", "frame_graph": "graphs.page", "search": "search"}
+_MODULES = {
+    "balance": "balance",
+    "buckets": "buckets",
+    "distribution": "distribution",
+    "frame_graph": "graphs.page",
+    "search": "search",
+}
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from expandlab.panels.balance import BalancePanel, balance
 from expandlab.panels.buckets import BucketPanel, buckets
+from expandlab.panels.distribution import DistributionPanel, distribution
 from expandlab.panels.expansion import ExpansionPanel, expansion
 from expandlab.panels.frame_graph import FrameGraphPanel, frame_graph
 from expandlab.panels.machine import machine
@@ -10,11 +11,13 @@ from expandlab.panels.search import SearchPanel, search
 __all__ = [
     "BalancePanel",
     "BucketPanel",
+    "DistributionPanel",
     "ExpansionPanel",
     "FrameGraphPanel",
     "SearchPanel",
     "balance",
     "buckets",
+    "distribution",
     "expansion",
     "frame_graph",
     "machine",

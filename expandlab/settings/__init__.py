@@ -3,7 +3,7 @@
 from expandlab.settings.base import MAX_PANEL_ITEMS, CountsSettings, PanelSettings, SettingsError
 from expandlab.settings.expansion import ExpansionSettings
 from expandlab.settings.graphs import GraphSettings
-from expandlab.settings.pages import BalanceSettings, BucketSettings, SearchSettings
+from expandlab.settings.pages import BalanceSettings, BucketSettings, DistributionSettings, SearchSettings
 from expandlab.settings.reading import from_json, panels
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "BalanceSettings",
     "BucketSettings",
     "CountsSettings",
+    "DistributionSettings",
     "ExpansionSettings",
     "GraphSettings",
     "PanelSettings",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from expandlab import counts as _counts
 from expandlab.settings import checks
 from expandlab.settings.base import CountsSettings
 
@@ -129,3 +130,23 @@ class BalanceSettings(CountsSettings):
     def strategies(self) -> tuple[str, ...]:
         """The strategies shown."""
         return self.shown
+
+
+@dataclass(frozen=True)
+class DistributionSettings(CountsSettings):
+    """Everything that determines the picture of a distribution.
+
+    bins: `powers` of two, or `equal` widths. compare: a kind of `counts.kinds()` beside it, with as many src and the
+    same mean; or None.
+    """
+
+    panel: str = "distribution"
+    items: int | None = 2000
+    mean: float = 8.0
+    bins: str = "powers"
+    compare: str | None = None
+
+    CHECKS: ClassVar[Mapping[str, checks.Check]] = {
+        "bins": checks.one_of(lambda: ["powers", "equal"]),
+        "compare": checks.one_of(_counts.kinds, optional=True),
+    }

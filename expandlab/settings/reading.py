@@ -9,10 +9,10 @@ from typing import Any
 from expandlab.settings.base import PanelSettings, SettingsError, plain
 from expandlab.settings.expansion import ExpansionSettings
 from expandlab.settings.graphs import GraphSettings
-from expandlab.settings.pages import BalanceSettings, BucketSettings, SearchSettings
+from expandlab.settings.pages import BalanceSettings, BucketSettings, DistributionSettings, SearchSettings
 
 _KINDS: tuple[type[PanelSettings], ...] = (
-    ExpansionSettings, BucketSettings, SearchSettings, BalanceSettings, GraphSettings,
+    ExpansionSettings, BucketSettings, SearchSettings, BalanceSettings, DistributionSettings, GraphSettings
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from expandlab.figures.page import make
 # Notebook -> (cells with panels of one page, the one whose controls are all moved; cells with expansion panels, the one
 # where Run is pressed).
 NOTEBOOKS = {
+    "02_distributions": (["one", "scene", "library", "own"], "one", ["order", "threads"], "threads"),
     "03_search": (
         ["scan", "passes", "search", "linear", "add", "cas", "lookback"], "lookback", ["run"], "run",
     ),

@@ -27,6 +27,8 @@ EXAMPLES = {
     "look-back": s.SearchSettings(items=150, view="lookback", put_off=True, step=20),
     "four strategies": s.BalanceSettings(items=100, step=9),
     "a giant": s.BalanceSettings(source="one_giant", items=90, shown=["append", "flat"], subgroup_size=8, step=2),
+    "a distribution": s.DistributionSettings(source="sparse", items=500),
+    "two distributions": s.DistributionSettings(source="ramp", items=300, compare="zipf", bins="equal"),
     "buckets end to end": s.BucketSettings(source="uniform", items=20, rounded=False, subgroup_size=16),
 }
 EDGES = {"no src": [], "no items": [0, 0, 0], "one item": [1], "one giant": [60_000]}

@@ -201,6 +201,15 @@ EXERCISES = {
         ("rounds_first = 9\nrounds_second = 2\nshare = 20 / 44", 3),
         ("best = [8] * 8\nworst = [64, 0, 0, 0, 0, 0, 0, 0]", 2),
     ],
+    "02_distributions": [
+        ("mean = 4\nzeros = 0.25\nflat = 0.5", 3),
+        (
+            "even = xl.counts.make('poisson', 10_000, mean=8)\n"
+            "heavy = xl.counts.make('zipf', 10_000, mean=8, exponent=1.5)",
+            2,
+        ),
+        ("limit = 16", 1),
+    ],
     "03_search": [
         ("exclusive = [0, 2, 2, 7]\ninclusive = [2, 2, 7, 8]\nsrc_of_thread_2 = 2", 3),
         ("returned = (2 << 32) + 3\nend_of_src_2 = 3", 2),

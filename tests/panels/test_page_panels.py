@@ -10,13 +10,19 @@ from expandlab.figures.page import make
 
 # Panels of counts that show one page.
 COUNTED = {name for name, kind in s.panels().items() if issubclass(kind, s.CountsSettings)} - {"expansion"}
-OPEN = {"balance": panels.balance, "buckets": panels.buckets, "search": panels.search}
+OPEN = {
+    "balance": panels.balance,
+    "buckets": panels.buckets,
+    "distribution": panels.distribution,
+    "search": panels.search,
+}
 # Panel -> (setting, value that a user may choose).
 MOVES = {
     "balance": {"shown": ("append", "tile_search"), "workgroup_size": 32, "subgroup_size": 8, "step": 7},
     "buckets": {
         "strategy": "po2_range", "src": 3, "room": 4, "rounded": False, "workgroup_size": 128, "subgroup_size": 32,
     },
+    "distribution": {"bins": "equal", "compare": "uniform"},
     "search": {
         "view": "lookback", "threads": 64, "thread": 3, "order": 2, "put_off": True, "step": 1,
     },
