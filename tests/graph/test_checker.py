@@ -10,7 +10,7 @@ from graph.random_graphs import random_graph, random_pipeline
 
 import expandlab as xl
 
-SEEDS = range(200)
+SEEDS = range(260)
 # The parts of a plan that may be dropped one by one, and must be missed.
 PARTS = ("hazards", "edges", "barriers", "waits", "copies", "memory", "layouts")
 STRATEGIES = [name for name, strategy in xl.strategies().items() if not strategy.modelled]
