@@ -225,6 +225,11 @@ EXERCISES = {
         ("classes = [0, 1, 2, 0, 2]", 1),
         ("best = [2] * 32\nworst = [31, 3] + [1] * 30", 2),
     ],
+    "09_frame_graph": [
+        ('edges = 4\nbarriers = 2\nlast = "execution"', 3),
+        ('edges = [("produce", "clear_half"), ("clear_half", "left"), ("produce", "right")]', 1),
+        ("with_tag = 30.0\nwithout_tag = 110.0", 2),
+    ],
 }
 ROWS = [(name, f"ex{at}", *row) for name, rows in EXERCISES.items() for at, row in enumerate(rows, 1)]
 
