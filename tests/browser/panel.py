@@ -88,7 +88,7 @@ class Panel:
 
     def copied(self) -> dict[str, Any]:
         """The settings as Copy settings gives them."""
-        text = self.root.locator("textarea")
+        text = self.root.locator("textarea[title='Settings as JSON']")
         text.fill("")
         self.press("Copy settings")
         return json.loads(until("the copied settings", lambda: text.input_value()))
@@ -96,7 +96,7 @@ class Panel:
     def load(self, settings: dict[str, Any] | str) -> None:
         """Type settings and press Load settings."""
         text = settings if isinstance(settings, str) else json.dumps(settings)
-        self.root.locator("textarea").fill(text)
+        self.root.locator("textarea[title='Settings as JSON']").fill(text)
         self.press("Load settings")
 
     def reset(self) -> None:
