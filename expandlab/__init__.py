@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from expandlab.graph import Access, FrameGraph, Kernel, Plan
     from expandlab.measuring import Measurements, Sweep, measure, sweep
     from expandlab.panels.browser import browser_device
+    from expandlab.topk import TopK, top_k, top_k_methods
 
 _HOME = {
     "expandlab.errors": (
@@ -57,6 +58,7 @@ _HOME = {
     "expandlab.gpu": "Device DeviceInfo adopt devices",
     "expandlab.graph": "Access FrameGraph Kernel Plan",
     "expandlab.measuring": "Measurements Sweep measure sweep",
+    "expandlab.topk": "TopK top_k top_k_methods",
 }
 _WHERE = {name: (module, name) for module, names in _HOME.items() for name in names.split()}
 _WHERE["device"] = ("expandlab.gpu", "open_device")
@@ -87,6 +89,7 @@ __all__ = [
     "Strategy",
     "Sweep",
     "ThreadMap",
+    "TopK",
     "UninitialisedReadError",
     "UnknownNameError",
     "UnsupportedError",
@@ -105,6 +108,8 @@ __all__ = [
     "strategies",
     "sweep",
     "thread_map",
+    "top_k",
+    "top_k_methods",
 ]
 
 

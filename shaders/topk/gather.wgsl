@@ -1,0 +1,60 @@
+//#include topk/append.wgsl
+// Appending the items that the including shader's `fn wanted(item: vec2<u32>) -> bool` wants; four quads for a thread at
+// a time. What finds no room is counted and not written.
+@group(0) @binding(5) var<storage, read_write> gathered: array<vec2<u32>>;
+
+fn wanted_in(words: vec4<u32>, quad: u32, items: u32) -> u32 {
+    var count = 0u;
+    for (var part = 0u; part < PER_WORD; part++) {
+        count += u32(wanted(item_of(words.x, 4u * quad, part, items)))
+            + u32(wanted(item_of(words.y, 4u * quad + 1u, part, items)))
+            + u32(wanted(item_of(words.z, 4u * quad + 2u, part, items)))
+            + u32(wanted(item_of(words.w, 4u * quad + 3u, part, items)));
+    }
+    return count;
+}
+
+fn gather_one(item: vec2<u32>, place: u32) -> u32 {
+    if (!wanted(item)) {
+        return place;
+    }
+    if (place < arrayLength(&gathered)) {
+        gathered[place] = item;
+    }
+    return place + 1u;
+}
+
+fn gather_quad(words: vec4<u32>, quad: u32, items: u32, first: u32) -> u32 {
+    var place = first;
+    for (var part = 0u; part < PER_WORD; part++) {
+        place = gather_one(item_of(words.x, 4u * quad, part, items), place);
+        place = gather_one(item_of(words.y, 4u * quad + 1u, part, items), place);
+        place = gather_one(item_of(words.z, 4u * quad + 2u, part, items), place);
+        place = gather_one(item_of(words.w, 4u * quad + 3u, part, items), place);
+    }
+    return place;
+}
+
+// Four quads of a thread: neighbouring threads read neighbouring quads, and no load waits for another.
+alias Tile = array<vec4<u32>, 4>;
+
+fn load_tile(q: u32, items: u32) -> Tile {
+    return Tile(
+        load_quad(q, items), load_quad(q + WG, items), load_quad(q + 2u * WG, items), load_quad(q + 3u * WG, items)
+    );
+}
+
+// All threads of the workgroup call it together.
+fn gather_tile(given: Tile, q: u32, items: u32, counter: u32, local: u32) {
+    var tile = given;
+    var mine = 0u;
+    for (var i = 0u; i < 4u; i++) {
+        mine += wanted_in(tile[i], q + i * WG, items);
+    }
+    var place = reserve(counter, local, mine);
+    if (mine != 0u) {
+        for (var i = 0u; i < 4u; i++) {
+            place = gather_quad(tile[i], q + i * WG, items, place);
+        }
+    }
+}
