@@ -112,7 +112,7 @@ class Passes:
         self, strategy: Strategy, sizes: Sizes, ending: Ending, *, prepared: bool = False, checked: bool = True
     ):
         # A prepared expansion checks on the device what `expand` has checked before.
-        self._prepared = prepared
+        self.prepared = prepared
         self._checked = checked
         self.graph = FrameGraph()
         self.sizes = sizes
@@ -167,7 +167,7 @@ class Passes:
                 pass_name, "expansion/reset.wgsl", 1, lambda p1, p2: 1, _reset_twin, (name,), {"words": name}, None, {},
                 entry="reset",
             )  # fmt: skip
-        if self._prepared and "state" in names:
+        if self.prepared and "state" in names:
             self.add(
                 "admit", file="expansion/admit.wgsl", threads=1, useful=lambda p1, p2: 1, twin=_admit_twin,
                 constants={"MAX_SRC": self.sizes.max_src},
@@ -190,7 +190,7 @@ class Passes:
         twin: Callable[[Any], tuple[np.ndarray, np.ndarray, np.ndarray]],
         file: str | None = None,
         entry: str | None = None,
-        indirect: str | tuple[str, int] | Repeat | Draws = "indirect",
+        indirect: str | tuple[str, int] | Repeat | Draws | int = "indirect",
         useful: Callable[[int, int], int] = lambda p1, p2: p2,
         useful_of: Callable[[np.ndarray], int] | None = None,
         constants: Mapping[str, int] | None = None,
@@ -199,8 +199,8 @@ class Passes:
         """Add a pass that expands, and so ends as the caller of the expansion wants; one dispatch of pass 2.
 
         twin: returns (src, local, dst). file, entry: where the names differ from the pass's. indirect: the buffer of
-        the dispatch's arguments, or (buffer, offset in bytes), or what launches many. useful, constants, rename: as of
-        `add`; useful_of: the same from the counts, where P1 and P2 do not tell.
+        the dispatch's arguments, or (buffer, offset in bytes), or what launches many; or how many threads. useful,
+        constants, rename: as of `add`; useful_of: the same from the counts, where P1 and P2 do not tell.
         """
         first = self._expansions == 0
         if first:

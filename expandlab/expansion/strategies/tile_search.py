@@ -14,25 +14,37 @@ from typing import Any
 
 import numpy as np
 
-from expandlab.expansion.strategy import FAILED_OVERFLOW, FAILURE, TOTAL, Passes, Sizes, Strategy, settle_twin
+from expandlab.expansion.strategy import TOTAL, Passes, Sizes, Strategy, settle_twin
 from expandlab.expansion.thread_map import Memory, MemoryRow
 from expandlab.expansion.tiles import ITEMS, model, owners_of_tiles, row_of
 
 
 def passes(p: Passes) -> None:
-    """reset -> reduce -> place -> tile_items."""
+    """reduce -> place -> tile_items; with a reset in front where the expansion is prepared."""
     size = p.sizes.workgroup_size
     row = row_of(p.sizes.max_src, size)
     blocks = max(1, -(-p.sizes.max_src // (row * size)))
+    tiles = -(-p.sizes.max_dst // (ITEMS * size))
     p.words("sums", blocks)
-    p.words("ends", p.sizes.max_src)
-    p.words("tile_src", -(-p.sizes.max_dst // (ITEMS * size)))
-    p.reset("state")
+    p.words("wraps", blocks)
+    p.words("ends", 4 * -(-p.sizes.max_src // 4))
+    p.words("tile_src", tiles)
+    if p.prepared:
+        p.reset("state")
     one_row = {"threads": blocks * size, "useful": lambda p1, p2: -(-p1 // row), "constants": {"ROW": row}}
     # The twins know the length of a row as the shaders do.
-    p.add("reduce", twin=lambda b: _reduce(b, row), overwrites=("sums",), **one_row)
-    p.add("place", twin=_place, overwrites=("ends", "tile_src", "indirect"), **one_row)
-    p.expand("tile_items", twin=_tile_items, useful=lambda p1, p2: _busy_threads(p2, size))
+    p.add("reduce", twin=lambda b: _reduce(b, row), overwrites=("sums", "wraps"), **one_row)
+    one_row["constants"] = {"ROW": row, "PREPARED": int(p.prepared)}
+    # Not prepared, the last block writes the whole state: one dispatch less.
+    state = () if p.prepared else ("state",)
+    p.add(
+        "place", twin=lambda b: _place(b, p.prepared), overwrites=("ends", "tile_src", "indirect", *state), **one_row
+    )  # fmt: skip
+    # Where the host knows P2 a direct dispatch will do: wgpu checks an indirect one by a dispatch of its own.
+    p.expand(
+        "tile_items", twin=_tile_items, indirect="indirect" if p.prepared else tiles * size,
+        useful=lambda p1, p2: _busy_threads(p2, size),
+    )  # fmt: skip
 
 
 def _busy_threads(total: int, size: int) -> int:
@@ -43,12 +55,13 @@ def _reduce(b: Any, row: int) -> None:
     n = b.counts[: b.params[0]].astype(np.uint64)
     starts = np.arange(0, len(n), row * b.workgroup_size)
     sums = np.add.reduceat(n, starts) if len(n) else np.zeros(0, np.uint64)
-    if np.any(sums >= 2**32):
-        b.state[FAILURE] |= FAILED_OVERFLOW
+    b.wraps[: len(sums)] = sums >= 2**32
     b.sums[: len(sums)] = (sums & 0xFFFFFFFF).astype(np.uint32)
 
 
-def _place(b: Any) -> None:
+def _place(b: Any, prepared: bool) -> None:
+    if not prepared:
+        b.state[:] = 0
     n = b.counts[: b.params[0]]
     # The offsets of the blocks are those of a scan over all: one cumulative sum gives the same as block by block.
     ends = np.cumsum(n, dtype=np.uint64)

@@ -12,8 +12,9 @@
 // down as `tile_src`. One with very many tiles hands them to the whole workgroup.
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
 @group(0) @binding(2) var<storage, read> sums: array<u32>;
-@group(0) @binding(3) var<storage, read_write> ends: array<u32>;
+@group(0) @binding(3) var<storage, read_write> ends: array<vec4<u32>>;   // padded to whole fours
 @group(0) @binding(4) var<storage, read_write> tile_src: array<u32>;
+@group(0) @binding(5) var<storage, read> wraps: array<u32>;
 
 // A thread writes this many tiles in about the time that the workgroup takes to share a src out.
 const ALONE: u32 = 32u;
@@ -22,6 +23,7 @@ const ALONE: u32 = 32u;
 var<workgroup> halves: array<vec2<u32>, WG>;
 var<workgroup> giants: array<vec3<u32>, WG>;    // src, its first tile, the tile after its last
 var<workgroup> giant_count: atomic<u32>;
+var<workgroup> any_wrapped: atomic<u32>;
 
 fn tiles_below(item: u32) -> u32 {
     return min(tile_count(item), arrayLength(&tile_src));
@@ -33,6 +35,9 @@ fn sum_before(local: u32, block: u32) -> vec2<u32> {
     for (var other = local; other < min(block, block_count()); other += WG) {
         let value = sums[other];                                            //: before
         sum += vec2<u32>(value & 0xFFFFu, value >> 16u);
+        if (wraps[other] != 0u) {
+            atomicStore(&any_wrapped, 1u);
+        }
     }
     halves[local] = sum;
     workgroupBarrier();
@@ -45,11 +50,33 @@ fn sum_before(local: u32, block: u32) -> vec2<u32> {
     return halves[0];
 }
 
+// Write down the src as the owner of every tile whose first item lies in its range, or leave that to the workgroup.
+fn own_tiles(src: u32, begin_of_range: u32, end_of_range: u32) {
+    let from_tile = tiles_below(begin_of_range);
+    let to_tile = tiles_below(end_of_range);
+    if (from_tile >= to_tile) {
+        return;
+    }
+    var slot = WG;
+    if (to_tile - from_tile > ALONE) {
+        slot = atomicAdd(&giant_count, 1u);
+    }
+    if (slot < WG) {
+        giants[slot] = vec3<u32>(src, from_tile, to_tile);                  //: giant
+        return;
+    }
+    for (var tile = from_tile; tile < to_tile; tile++) {
+        tile_src[tile] = src;                                               //: tile
+    }
+}
+
 @compute @workgroup_size(WG)
 fn place(inv: Invocation) {
     if (inv.local == 0u) {
         atomicStore(&giant_count, 0u);
+        atomicStore(&any_wrapped, 0u);
     }
+    workgroupBarrier();
     let block = group_index(inv);
     let blocks = block_count();
     let first = block * BLOCK + inv.local * ROW;
@@ -74,27 +101,30 @@ fn place(inv: Invocation) {
         let low = before.x + (upto & 0xFFFFu);
         let high = before.y + (upto >> 16u) + (low >> 16u);
         let total = (high << 16u) | (low & 0xFFFFu);
-        launch(tile_count(settle(total, select(0u, FAILED_OVERFLOW, high > 0xFFFFu))) * WG);   //: launch
+        var failed = select(0u, FAILED_OVERFLOW, high > 0xFFFFu || atomicLoad(&any_wrapped) != 0u);
+        if (block < blocks && wraps[block] != 0u) {
+            failed = FAILED_OVERFLOW;
+        }
+        if (PREPARED == 0u) {
+            // Nobody has written the state yet; what the last run left there is none of ours.
+            atomicStore(&state.failure, 0u);
+            atomicStore(&state.max_n, 0u);
+        }
+        launch(tile_count(settle(total, failed)) * WG);                     //: launch
     }
     var end = before.x + (before.y << 16u) + upto - sum;
-    for (var i = 0u; i < rows; i++) {
-        let from_tile = tiles_below(end);
-        end += counts[first + i];
-        ends[first + i] = end;                                              //: store
-        let to_tile = tiles_below(end);
-        if (from_tile < to_tile) {
-            var slot = WG;
-            if (to_tile - from_tile > ALONE) {
-                slot = atomicAdd(&giant_count, 1u);
+    for (var four = 0u; four < rows; four += 4u) {
+        var upto_each = vec4<u32>(end);
+        for (var i = 0u; i < 4u; i++) {
+            if (four + i < rows) {
+                let src = first + four + i;
+                let begin_of_range = end;
+                end += counts[src];
+                own_tiles(src, begin_of_range, end);
             }
-            if (slot < WG) {
-                giants[slot] = vec3<u32>(first + i, from_tile, to_tile);    //: giant
-            } else {
-                for (var tile = from_tile; tile < to_tile; tile++) {
-                    tile_src[tile] = first + i;                             //: tile
-                }
-            }
+            upto_each[i] = end;
         }
+        ends[(first + four) / 4u] = upto_each;                              //: store
     }
     workgroupBarrier();
     let listed = min(atomicLoad(&giant_count), WG);

@@ -1,17 +1,21 @@
 //#include lib/invocation.wgsl
 //#include lib/threads.wgsl
 //#include lib/params.wgsl
-//#include lib/state.wgsl
 //#include lib/scan.wgsl
 //#include expansion/tile_search/block.wgsl
 // Load-balancing search, reduce: the sum of each block.
 // A sum that passes 2^32 is caught where it wraps: the value before it was exact, so the wrap makes it smaller.
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
 @group(0) @binding(2) var<storage, read_write> sums: array<u32>;
-@group(0) @binding(6) var<storage, read_write> state: State;
+@group(0) @binding(3) var<storage, read_write> wraps: array<u32>;   // whether the block's sum is 2^32 or more
+
+var<workgroup> any_wrapped: atomic<u32>;
 
 @compute @workgroup_size(WG)
 fn reduce(inv: Invocation) {
+    if (inv.local == 0u) {
+        atomicStore(&any_wrapped, 0u);
+    }
     let block = group_index(inv);
     let inside = block < block_count();
     var sum = 0u;
@@ -30,9 +34,11 @@ fn reduce(inv: Invocation) {
     let upto = workgroup_scan(inv.local, sum);                              //: reduce
     wrapped = wrapped || upto < sum;
     if (wrapped) {
-        atomicOr(&state.failure, FAILED_OVERFLOW);
+        atomicStore(&any_wrapped, 1u);
     }
+    workgroupBarrier();
     if (inside && inv.local == WG - 1u) {
         sums[block] = upto;                                                 //: store
+        wraps[block] = atomicLoad(&any_wrapped);
     }
 }
