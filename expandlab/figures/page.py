@@ -16,6 +16,7 @@ from expandlab.settings import PanelSettings
 WIDTH, MARGIN = 1080, 30
 HEADING, SECTION, GAP = 36, 26, 20
 _MODULES = {
+    "api_paths": "paths",
     "balance": "balance",
     "buckets": "buckets",
     "distribution": "distribution",

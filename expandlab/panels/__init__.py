@@ -6,6 +6,7 @@ from expandlab.panels.distribution import DistributionPanel, distribution
 from expandlab.panels.expansion import ExpansionPanel, expansion
 from expandlab.panels.frame_graph import FrameGraphPanel, frame_graph
 from expandlab.panels.machine import machine
+from expandlab.panels.paths import PathPanel, api_paths
 from expandlab.panels.search import SearchPanel, search
 
 __all__ = [
@@ -14,7 +15,9 @@ __all__ = [
     "DistributionPanel",
     "ExpansionPanel",
     "FrameGraphPanel",
+    "PathPanel",
     "SearchPanel",
+    "api_paths",
     "balance",
     "buckets",
     "distribution",

@@ -37,7 +37,7 @@ class ExpansionPanel(SettingsPanel[ExpansionSettings]):
         super().__init__(settings or ExpansionSettings())
         self._maps = Maps()
         self.picture: Picture | None = None
-        found = _device_tokens()
+        found = device_tokens()
         self.desk = self.canvas = ThreadMapCanvas()
         self._navigate(self._settings)
         self.controls = Controls(self._settings, found, self._changed)
@@ -111,7 +111,7 @@ def expansion(*, name: str | None = None, **settings: Any) -> ExpansionPanel:
     return ExpansionPanel(chosen, name=name, error=error)
 
 
-def _device_tokens() -> list[tuple[DeviceInfo, str]]:
+def device_tokens() -> list[tuple[DeviceInfo, str]]:
     """The devices with the text that names each in settings: its name, or its row where several share one."""
     rows = list(devices())
     names = [row.name for row in rows]

@@ -78,16 +78,19 @@ class RunBox:
 
     def _work(self, cancel: threading.Event) -> None:
         try:
-            counts, names, device, size = self._ask()
-            found = measure(names, counts, device=device, workgroup_size=size, on_progress=self._news, cancel=cancel)
-            self.timings = found
-            self._show(found)
+            self.timings = self._measured(cancel)
+            self._show(self.timings)
         except Exception as error:
             self._fail(explain(error))
             self.text.say("stopped by an error")
             self.bar.bar_style = "danger"
         finally:
             self.run.disabled, self.cancel.disabled = False, True
+
+    def _measured(self, cancel: threading.Event) -> Any:
+        """What is measured."""
+        counts, names, device, size = self._ask()
+        return measure(names, counts, device=device, workgroup_size=size, on_progress=self._news, cancel=cancel)
 
     def _news(self, news: Progress) -> None:
         now = time.monotonic()

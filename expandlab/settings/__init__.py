@@ -3,7 +3,13 @@
 from expandlab.settings.base import MAX_PANEL_ITEMS, CountsSettings, PanelSettings, SettingsError
 from expandlab.settings.expansion import ExpansionSettings
 from expandlab.settings.graphs import GraphSettings
-from expandlab.settings.pages import BalanceSettings, BucketSettings, DistributionSettings, SearchSettings
+from expandlab.settings.pages import (
+    BalanceSettings,
+    BucketSettings,
+    DistributionSettings,
+    PathSettings,
+    SearchSettings,
+)
 from expandlab.settings.reading import from_json, panels
 
 __all__ = [
@@ -15,6 +21,7 @@ __all__ = [
     "ExpansionSettings",
     "GraphSettings",
     "PanelSettings",
+    "PathSettings",
     "SearchSettings",
     "SettingsError",
     "from_json",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from expandlab import counts as _counts
 from expandlab.settings import checks
@@ -150,3 +150,58 @@ class DistributionSettings(CountsSettings):
         "bins": checks.one_of(lambda: ["powers", "equal"]),
         "compare": checks.one_of(_counts.kinds, optional=True),
     }
+
+
+def _measured(value: Any) -> str | None:
+    """A `Series` as plain data, or None."""
+    if value is None:
+        return None
+    rows = value.get("rows") if isinstance(value, Mapping) else None
+    good = isinstance(rows, (list, tuple)) and all(
+        isinstance(row, Mapping)
+        and set(row) == {"strategy", "src", "median_ms", "q1_ms", "q3_ms", "samples"}
+        and isinstance(row["strategy"], str)
+        and all(
+            isinstance(row[name], (int, float)) and not isinstance(row[name], bool) and 0 < row[name] < 1e12
+            for name in ("src", "median_ms", "q1_ms", "q3_ms", "samples")
+        )
+        for row in rows
+    )
+    texts = good and all(isinstance(value.get(name), str) for name in ("device", "driver", "timer"))
+    flags = good and all(isinstance(value.get(name), bool) for name in ("software", "cancelled"))
+    known = {"rows", "device", "driver", "timer", "software", "cancelled", "left_out"}
+    if texts and flags and set(value) <= known and isinstance(value.get("left_out"), Mapping):
+        return None
+    return "use what Run measured, or null"
+
+
+@dataclass(frozen=True)
+class PathSettings(CountsSettings):
+    """Everything that determines the picture of the front end's cost.
+
+    shown: names of `strategies()`, at most `MOST_SHOWN`. workgroup_size: threads. measured: what Run found, a `Series`
+    as plain data, so that the picture follows from its settings alone; None before.
+    """
+
+    panel: str = "api_paths"
+    source: str = "constant"
+    items: int | None = 1000
+    mean: float = 64.0
+    shown: tuple[str, ...] = ("dispatch_each", "draw_indirect_count", "po2_buckets", "prefix_search")
+    workgroup_size: int = 64
+    measured: Mapping[str, Any] | None = None
+
+    CHECKS: ClassVar[Mapping[str, checks.Check]] = {
+        "shown": checks.some_of(checks.strategy_names, MOST_SHOWN),
+        "workgroup_size": checks.one_of(lambda: [32, 64, 128, 256]),
+        "measured": _measured,
+    }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "shown", tuple(self.shown))
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """The strategies shown."""
+        return self.shown

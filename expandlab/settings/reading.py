@@ -9,10 +9,17 @@ from typing import Any
 from expandlab.settings.base import PanelSettings, SettingsError, plain
 from expandlab.settings.expansion import ExpansionSettings
 from expandlab.settings.graphs import GraphSettings
-from expandlab.settings.pages import BalanceSettings, BucketSettings, DistributionSettings, SearchSettings
+from expandlab.settings.pages import (
+    BalanceSettings,
+    BucketSettings,
+    DistributionSettings,
+    PathSettings,
+    SearchSettings,
+)
 
 _KINDS: tuple[type[PanelSettings], ...] = (
-    ExpansionSettings, BucketSettings, SearchSettings, BalanceSettings, DistributionSettings, GraphSettings
+    ExpansionSettings, BucketSettings, SearchSettings, BalanceSettings, DistributionSettings, PathSettings,
+    GraphSettings,
 )  # fmt: skip
 
 

@@ -16,6 +16,15 @@ from expandlab.figures.page import WIDTH, make
 
 # Panels of counts that show one page.
 COUNTED = {name for name, kind in s.panels().items() if issubclass(kind, s.CountsSettings)} - {"expansion"}
+MEASURED = {
+    "rows": [
+        {"strategy": name, "src": src, "median_ms": ms * src, "q1_ms": ms * src, "q3_ms": 2 * ms * src, "samples": 5}
+        for name, ms in (("dispatch_each", 0.5), ("prefix_search", 0.25))
+        for src in (1, 3, 6, 16, 40)
+    ],
+    "device": "some adapter", "driver": "its driver", "timer": "wall clock", "software": True, "cancelled": False,
+    "left_out": {"draw_indirect_count": "it lacks a feature"},
+}  # fmt: skip
 EXAMPLES = {
     "buckets": s.BucketSettings(source="list", values=[11, 9, 0, 14], src=1),
     "buckets of ranges": s.BucketSettings(source="geometric", items=30, strategy="po2_range", room=3),
@@ -29,6 +38,8 @@ EXAMPLES = {
     "a giant": s.BalanceSettings(source="one_giant", items=90, shown=["append", "flat"], subgroup_size=8, step=2),
     "a distribution": s.DistributionSettings(source="sparse", items=500),
     "two distributions": s.DistributionSettings(source="ramp", items=300, compare="zipf", bins="equal"),
+    "paths, measured": s.PathSettings(items=40, mean=9.0, measured=MEASURED),
+    "paths, not measured": s.PathSettings(source="geometric", items=30, shown=["po2_buckets", "flat"]),
     "buckets end to end": s.BucketSettings(source="uniform", items=20, rounded=False, subgroup_size=16),
 }
 EDGES = {"no src": [], "no items": [0, 0, 0], "one item": [1], "one giant": [60_000]}
@@ -89,6 +100,19 @@ def test_the_command_line_makes_the_same_bytes(panel, tmp_path):
     done = CliRunner().invoke(app, ["figure", str(tmp_path / "s.json"), "-o", str(tmp_path / "x.svg")])
     assert done.exit_code == 0, done.output
     assert (tmp_path / "x.svg").read_bytes() == export.picture(settings, "svg")
+
+
+def test_a_time_is_shown_where_it_was_measured_and_nowhere_else():
+    rows = make(EXAMPLES["paths, measured"]).rows
+    timed = {(row[0], row[2]): row[7] for row in rows if row[7] != ""}
+    assert timed == {(row["strategy"], row["src"]): row["median_ms"] for row in MEASURED["rows"]}
+    assert "500 us for each" in make(EXAMPLES["paths, measured"]).description
+    assert "Not measured yet" in make(EXAMPLES["paths, not measured"]).description
+    # A dispatch for each src, 32 for the buckets, one for a search; threads rounded up to whole workgroups of 64.
+    last = {row[0]: row[4:7] for row in rows}
+    total = int(EXAMPLES["paths, measured"].counts().sum())
+    assert last["dispatch_each"] == (40, 40 * 64, 40 * 64 - total)
+    assert last["po2_buckets"][0] == 32 and last["prefix_search"][0] == 1
 
 
 def test_what_the_buckets_of_eleven_say():

@@ -230,6 +230,11 @@ EXERCISES = {
         ('edges = [("produce", "clear_half"), ("clear_half", "left"), ("produce", "right")]', 1),
         ("with_tag = 30.0\nwithout_tag = 110.0", 2),
     ],
+    "07_api_paths": [
+        ("threads = 256\nidle = 119", 2),
+        ("n = 50_000", 1),
+        ("dispatches = 6\ndraws = 3\nworkgroups = 0", 3),
+    ],
 }
 ROWS = [(name, f"ex{at}", *row) for name, rows in EXERCISES.items() for at, row in enumerate(rows, 1)]
 

@@ -7,10 +7,13 @@ import pytest
 from expandlab import export, panels
 from expandlab import settings as s
 from expandlab.figures.page import make
+from expandlab.measuring.front_end import sizes_of
+from expandlab.panels import paths
 
 # Panels of counts that show one page.
 COUNTED = {name for name, kind in s.panels().items() if issubclass(kind, s.CountsSettings)} - {"expansion"}
 OPEN = {
+    "api_paths": panels.api_paths,
     "balance": panels.balance,
     "buckets": panels.buckets,
     "distribution": panels.distribution,
@@ -18,6 +21,7 @@ OPEN = {
 }
 # Panel -> (setting, value that a user may choose).
 MOVES = {
+    "api_paths": {"shown": ("append", "dispatch_each"), "workgroup_size": 256},
     "balance": {"shown": ("append", "tile_search"), "workgroup_size": 32, "subgroup_size": 8, "step": 7},
     "buckets": {
         "strategy": "po2_range", "src": 3, "room": 4, "rounded": False, "workgroup_size": 128, "subgroup_size": 32,
@@ -80,7 +84,8 @@ def test_a_control_of_its_own_changes_its_setting_and_the_picture(open_page, pan
 
 @every
 def test_every_setting_of_its_own_has_a_control(open_page, panel):
-    own = set(s.panels()[panel]().to_dict()) - set(s.CountsSettings.__dataclass_fields__)
+    # What was measured is a setting, and Run is its control.
+    own = set(s.panels()[panel]().to_dict()) - set(s.CountsSettings.__dataclass_fields__) - {"measured"}
     assert set(open_page(panel).controls.own) == own == set(MOVES[panel])
 
 
@@ -178,3 +183,41 @@ def test_the_data_table_has_the_rows(open_page, panel):
 def test_first_settings_that_are_wrong_show_in_the_panel(open_page, panel):
     assert "colour" in open_page(panel, colour="red").error
     assert "items=-1" in open_page(panel, items=-1).error
+
+
+def choose_reference(panel):
+    panel.device.value = next(token for label, token in panel.device.options if label.startswith("reference"))
+
+
+def test_run_measures_a_series_that_becomes_a_setting_and_goes_when_something_moves(open_page):
+    shown = open_page("api_paths", items=20, mean=4, shown=["dispatch_each", "prefix_search"])
+    choose_reference(shown)
+    shown.running.start()
+    assert shown.running.wait(60)
+    assert shown.error == "" and "done: " in shown.running.text.text
+    found = shown.settings.measured
+    assert {row["strategy"] for row in found["rows"]} == {"dispatch_each", "prefix_search"}
+    assert [row["src"] for row in found["rows"] if row["strategy"] == "prefix_search"] == sizes_of(20)
+    check_shown(shown)
+    assert "measured on reference" in shown.view.alt.lower()
+    shown.saving.copy_settings()
+    assert s.from_json(shown.saving.text.value) == shown.settings
+    shown.controls.seed.value = 3
+    assert shown.settle()
+    assert shown.settings.measured is None and "Not measured yet" in shown.view.alt
+
+
+def test_times_of_settings_that_are_gone_are_not_shown(open_page, monkeypatch):
+    shown = open_page("api_paths", items=5, mean=2, shown=["prefix_search"])
+    choose_reference(shown)
+    whole = paths.measure_series
+
+    def slow(names, counts, **more):
+        found = whole(names, counts, **more)
+        shown.controls.items.value = 6
+        return found
+
+    monkeypatch.setattr(paths, "measure_series", slow)
+    shown.running.start()
+    assert shown.running.wait(60) and shown.settle()
+    assert shown.settings.items == 6 and shown.settings.measured is None
