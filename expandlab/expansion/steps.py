@@ -36,14 +36,17 @@ def own_launches(m: MapBuilder, items: np.ndarray, size: int | None = None) -> t
     items: of each launch; its first so many threads work. size: the workgroup's by default.
     """
     size = size or m.workgroup_size
-    groups = -(-items.astype(np.int64) // size)
-    # As `fold` does for one.
-    high = np.maximum(1, -(-groups // MAX_GROUPS))
-    threads = -(-groups // high) * high * size
+    threads = folded(-(-items.astype(np.int64) // size)) * size
     m.lanes(int(threads.sum()))
     launch = np.repeat(np.arange(len(items)), threads)
     thread = np.arange(len(launch)) - (np.cumsum(threads) - threads)[launch]
     return launch, thread, thread < items[launch]
+
+
+def folded(groups: np.ndarray) -> np.ndarray:
+    """How many workgroups are launched where so many are wanted, as `fold` does for one number."""
+    high = np.maximum(1, -(-groups // MAX_GROUPS))
+    return -(-groups // high) * high
 
 
 def rounds_of(items: np.ndarray, size: int) -> np.ndarray:

@@ -24,9 +24,9 @@ MAX_ROWS = 2**26
 class Step(Result):
     """One step that the lanes of a pass take together.
 
-    `line` is the WGSL file and line that runs; `active` has one entry for each subgroup of the pass: its active
-    lanes. `repeats` is how often the step runs in a row with these lanes active (a loop of N rounds is one step for
-    each change of its active lanes).
+    `line` is the file and line of the shader that runs (of a modelled strategy, of the GLSL or HLSL that would);
+    `active` has one entry for each subgroup of the pass: its active lanes. `repeats` is how often the step runs in a
+    row with these lanes active (a loop of N rounds is one step for each change of its active lanes).
     """
 
     pass_name: str

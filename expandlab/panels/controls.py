@@ -26,7 +26,7 @@ class Controls(SourceControls):
     def __init__(self, settings: ExpansionSettings, devices: list[tuple[DeviceInfo, str]], change: Callable[[], None]):
         super().__init__(settings, change)
         names = strategies()
-        titles = [(f"{name} – {item.title}", name) for name, item in names.items()]
+        titles = [(f"{name} – {item.title}" + " (modelled only)" * item.modelled, name) for name, item in names.items()]
         self.strategy = labelled(widgets.Dropdown, "strategy", "How items find their threads", options=titles)
         self.compare = labelled(
             widgets.Dropdown, "compare with", "A second strategy beside it, on the same N",

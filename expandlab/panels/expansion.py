@@ -71,10 +71,11 @@ class ExpansionPanel(SettingsPanel[ExpansionSettings]):
         self.canvas.thread = -1 if wanted.thread is None else wanted.thread
 
     def _draw(self, settings: ExpansionSettings) -> None:
-        picture = self._maps.picture(settings)
+        picture, known = self._maps.picture(settings), strategies()
         self.controls.show_items(len(picture.counts))
         self.canvas.show(picture.counts, src_colours(len(picture.counts)), picture.maps)
         self.picture = picture
+        self.running.offer(any(not known[item.strategy].modelled for item in picture.maps))
         if settings is self._settings:
             self._keep_inside(picture)
         if settings.device is not None or picture.remark:
@@ -97,6 +98,9 @@ class ExpansionPanel(SettingsPanel[ExpansionSettings]):
         """What Run is to measure."""
         settings = self._settings
         names = [name for name in (settings.strategy, settings.compare) if name]
+        # Beside a modelled one the other is measured; with nothing else the reason is shown.
+        known = strategies()
+        names = [name for name in names if not known[name].modelled] or names
         return self._maps.counts(settings), names, self.controls.device.value, settings.workgroup_size
 
 

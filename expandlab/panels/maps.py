@@ -16,8 +16,15 @@ from expandlab.settings import ExpansionSettings
 # What strategies launch beyond one thread for each item, where that can be much more.
 _LAUNCHES = {
     "flat": lambda counts, size: len(counts) * int(counts.max(initial=0)),
-    "dispatch_each": lambda counts, size: int((-(-counts.astype(np.int64) // size)).sum()) * size,
+    "dispatch_each": lambda counts, size: _in_workgroups(counts, size),
+    "work_graph": lambda counts, size: _in_workgroups(counts, size),
+    "task_mesh": lambda counts, size: _in_workgroups(counts, min(size, 128)),
 }
+
+
+def _in_workgroups(counts: np.ndarray, size: int) -> int:
+    """Threads where every src has whole workgroups of its own."""
+    return int((-(-counts.astype(np.int64) // size)).sum()) * size
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ class Maps:
                 )
                 for name in names
             )  # fmt: skip
-            remark = ""
+            remark = _modelled(names)
         else:
             made, remark = _recorded(counts, names, settings)
         for item in made:
@@ -69,6 +76,14 @@ class Maps:
         values = settings.counts()
         self._counts = (key, values)
         return values
+
+
+def _modelled(names: list[str]) -> str:
+    """What is to be said about strategies that nothing here can run."""
+    known = strategies()
+    said = [f"{name} is modelled only: no WebGPU has its stages, so it is neither recorded nor timed." for name in
+            dict.fromkeys(names) if known[name].modelled]  # fmt: skip
+    return " ".join(said)
 
 
 def _check_size(name: str, counts: np.ndarray, workgroup_size: int) -> None:

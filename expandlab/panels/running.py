@@ -31,6 +31,7 @@ class RunBox:
         self._cancel = threading.Event()
         self._thread: threading.Thread | None = None
         self._news_at = 0.0
+        self._offered, self._busy = True, False
         self.timings: Measurements | None = None
         self.run = button("Run", "Measure the chosen strategies on the chosen device", self.start)
         self.run.button_style = "primary"
@@ -53,11 +54,17 @@ class RunBox:
         """Whether a measurement is under way."""
         return self._thread is not None and self._thread.is_alive()
 
+    def offer(self, something: bool) -> None:
+        """Whether there is something that can be measured; without it Run cannot be pressed."""
+        self._offered = something
+        self.run.disabled = self._busy or not something
+
     def start(self) -> None:
         """Start measuring, unless a measurement is under way."""
         if self.running:
             return
         self._cancel = threading.Event()
+        self._busy = True
         self.run.disabled, self.cancel.disabled = True, False
         self.bar.value, self.bar.bar_style = 0, ""
         self.text.say("starting")
@@ -85,7 +92,8 @@ class RunBox:
             self.text.say("stopped by an error")
             self.bar.bar_style = "danger"
         finally:
-            self.run.disabled, self.cancel.disabled = False, True
+            self._busy = False
+            self.run.disabled, self.cancel.disabled = not self._offered, True
 
     def _measured(self, cancel: threading.Event) -> Any:
         """What is measured."""

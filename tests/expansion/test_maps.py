@@ -46,8 +46,9 @@ def test_every_item_stands_in_exactly_one_row(strategy, counts, size, width):
     assert m.utilisation == (1.0 if len(m) == 0 else np.count_nonzero(~idle) / len(m))
     if len(m):
         assert m.lane.max() < min(width, size) and m.lane.min() == 0
+        assert m.workgroup_size == (min(size, 128) if strategy == "task_mesh" else size)
         if strategy != "draw_indirect_count" or max(counts) > size - min(width, size):
-            assert m.subgroup.max() == -(-size // min(width, size)) - 1
+            assert m.subgroup.max() == -(-m.workgroup_size // min(width, size)) - 1
 
 
 @pytest.mark.parametrize("strategy", NAMES)

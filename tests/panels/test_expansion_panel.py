@@ -298,8 +298,34 @@ def test_without_a_gpu_everything_but_recording_works(open_panel, monkeypatch):
     assert panel.remark.text == expansion_module.NO_GPU
 
 
+def test_a_modelled_strategy_is_drawn_and_marked_and_offers_no_run(open_panel):
+    panel = open_panel(strategy="task_mesh", compare="work_graph", items=20)
+    assert panel.error == "" and all(item["modelled"] for item in drawn(panel)["maps"])
+    assert "task_mesh is modelled only" in panel.remark.text and "work_graph is modelled only" in panel.remark.text
+    assert panel.running.run.disabled
+    assert dict(map(reversed, panel.controls.strategy.options))["task_mesh"].endswith("(modelled only)")
+    move(panel, "strategy", "append")
+    assert "task_mesh" not in panel.remark.text and not panel.running.run.disabled
+    choose_reference(panel)
+    panel.running.start()
+    assert panel.running.wait(120) and panel.error == ""
+    assert [row.name for row in panel.running.timings.totals] == ["append"]
+
+
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", list(xl.strategies()))
+def test_a_modelled_strategy_has_no_recording(open_panel):
+    if xl.devices()[0].kind == "reference":
+        pytest.skip("no adapter")
+    panel = open_panel(strategy="work_graph", items=20)
+    move(panel, "mode", "recorded")
+    assert "modelled only" in panel.error
+
+
+RECORDED = [name for name, strategy in xl.strategies().items() if not strategy.modelled]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", RECORDED)
 def test_a_recording_says_whether_it_agrees_with_the_model(open_panel, name):
     if xl.devices()[0].kind == "reference":
         pytest.skip("no adapter")

@@ -28,6 +28,8 @@ _IN_ORDER = (
     "size_classes",
     "dispatch_each",
     "draw_indirect_count",
+    "task_mesh",
+    "work_graph",
 )
 
 
