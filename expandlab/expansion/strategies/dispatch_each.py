@@ -28,8 +28,8 @@ from expandlab.wgsl import anchor
 _COUNT, _SETUP = "expansion/dispatch_each/count.wgsl", "expansion/dispatch_each/setup.wgsl"
 _PREPARE, _EACH = "expansion/dispatch_each/prepare.wgsl", "expansion/dispatch_each/each.wgsl"
 
-# One dispatch takes 26 us on a software adapter and 9 us on an H200 (Vulkan, through wgpu, which checks the arguments of
-# each and orders them all), and the host 3 to 6 us to record it: a tenth to a third of a second for so many.
+# A dispatch took 26 us on a software adapter and 9 us on an H200 (wgpu-py 0.32, Vulkan), and the host 3 to 6 us to
+# record it: for so many that is a tenth to a third of a second.
 MAX_SRC = 10_000
 # Of `Launch` in shaders/expansion/dispatch_each/launch.wgsl.
 LAUNCH_BYTES = 256
