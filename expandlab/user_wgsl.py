@@ -1,0 +1,147 @@
+"""WGSL of the caller's own: its buffers, its names beside ours, and what is wrong with it in its own lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from expandlab import wgsl
+from expandlab.errors import ShaderError
+
+# Eight storage buffers fit a stage under the default limits; ours use up to five.
+MAX_BUFFERS = 3
+_TYPES = {"uint32": "u32", "int32": "i32", "float32": "f32"}
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+# Words that naga takes for an access mode wherever they stand.
+_WORDS = {"read", "write", "read_write"}
+_BINDING = re.compile(r"@(?:group|binding)\b")
+_DECLARED = re.compile(r"^\s*(?:fn|struct|alias|const|override|var(?:\s*<[^>]*>)?)\s+([A-Za-z_]\w*)", re.M)
+
+
+@dataclass(frozen=True, eq=False)
+class BodyBuffer:
+    """An array for the caller's WGSL, and how it may be used; made by `atomic` and `read_only`."""
+
+    array: Any
+    atomic: bool = False
+    writes: bool = True
+
+
+def atomic(array: Any) -> BodyBuffer:
+    """Make the elements of `array` (uint32 or int32) atomic in the body: `array<atomic<u32>>`."""
+    return BodyBuffer(array, atomic=True)
+
+
+def read_only(array: Any) -> BodyBuffer:
+    """Let the body only read `array`: `var<storage, read>`."""
+    return BodyBuffer(array, writes=False)
+
+
+@contextmanager
+def naming_buffers() -> Iterator[None]:
+    """Turn a compile error in the declarations into one that names `buffers`: a name of theirs is a word of WGSL."""
+    try:
+        yield
+    except ShaderError as error:
+        if error.file != "<buffers>":
+            raise
+        raise ValueError(f"buffers: a name is a word of WGSL ({str(error).splitlines()[0]}); choose another") from None
+
+
+def check_function(text: str, what: str, name: str, signature: str, pattern: str) -> None:
+    """Raise ShaderError for what a compiler would blame on a line that is not the caller's.
+
+    what: the argument. name, signature: of the function that it has to define. pattern: of its declaration.
+    """
+    bare = without_comments(text)
+    found, binding = re.search(rf"\bfn\s+{name}\s*\(", bare), _BINDING.search(bare)
+    if found is None:
+        raise ShaderError(f"{what}: defines no {signature}; add it", file=what, line=1)
+    if not re.compile(pattern).match(bare, found.start()):
+        line = bare.count("\n", 0, found.start()) + 1
+        raise ShaderError(f"{what}:{line}: {name} must be {signature}", file=what, line=line)
+    if binding is not None:
+        line = bare.count("\n", 0, binding.start()) + 1
+        raise ShaderError(
+            f"{what}:{line}: a {what} declares no bindings of its own; give the array in buffers=", file=what, line=line
+        )
+
+
+def mapping_of(buffers: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """`buffers` as a mapping. Raises TypeError or ValueError naming it."""
+    if buffers is None:
+        return {}
+    if not isinstance(buffers, Mapping):
+        raise TypeError(f"buffers={buffers!r}: give a mapping from names to arrays, or None")
+    if len(buffers) > MAX_BUFFERS:
+        raise ValueError(f"buffers: {len(buffers)} of them; there are at most {MAX_BUFFERS}, so pack some together")
+    return buffers
+
+
+def checked_buffer(name: Any, value: Any) -> BodyBuffer:
+    """One buffer, its array contiguous. Raises TypeError or ValueError naming it."""
+    item = value if isinstance(value, BodyBuffer) else BodyBuffer(value)
+    where = f"buffers[{name!r}]"
+    if not isinstance(name, str) or not _NAME.match(name):
+        raise ValueError(f"{where}: the name must be a WGSL identifier: letters, digits and _, a letter first")
+    array = np.asarray(item.array)
+    if array.dtype.name not in _TYPES:
+        raise TypeError(f"{where}: dtype {array.dtype}; use {', '.join(_TYPES)}")
+    if array.size == 0:
+        raise ValueError(f"{where}: is empty, and a binding needs one element; give at least one")
+    if item.atomic and array.dtype.name == "float32":
+        raise TypeError(f"{where}: WGSL has no atomic f32; use uint32 or int32")
+    return BodyBuffer(np.ascontiguousarray(array), item.atomic, item.writes)
+
+
+def declarations(buffers: Mapping[str, BodyBuffer], names: Mapping[str, str]) -> wgsl.Source:
+    """The buffers as WGSL in group 1, by the names that they have beside ours, and `touch`, which uses each."""
+    lines = [_declare(number, names.get(name, name), item) for number, (name, item) in enumerate(buffers.items())]
+    # A buffer that nobody uses would be left out of the pipeline's layout.
+    lines.append(f"fn touch() {{ {' '.join(f'_ = &{names.get(name, name)};' for name in buffers)} }}")
+    return wgsl.from_text("\n".join(lines), "<buffers>")
+
+
+def clashes(
+    text: str, buffers: Iterable[str], folders: Iterable[str], ours: Iterable[str], keep: str
+) -> dict[str, str]:
+    """New names for what the caller calls as our shaders call something of theirs.
+
+    folders: of shaders that stand around the text. ours: names besides those that they declare. keep: the function
+    that we call.
+    """
+    mine = {*_DECLARED.findall(without_comments(text)), *buffers} - {keep}
+    known = set(ours) | _WORDS
+    for folder in folders:
+        for path in sorted((wgsl.folder() / folder).rglob("*.wgsl")):
+            known |= set(_DECLARED.findall(_without_attributes(path.read_text(encoding="utf-8"))))
+    return {name: f"{name}_of_body" for name in mine & known}
+
+
+def renamed(text: str, names: Mapping[str, str], what: str) -> wgsl.Source:
+    """The caller's text with new names where they clash, line for line."""
+    for name, new in names.items():
+        # Not a member of a struct, which may be called as it likes.
+        text = re.sub(rf"(?<![.\w]){name}\b", new, text)
+    return wgsl.from_text(text, what)
+
+
+def without_comments(text: str) -> str:
+    """The text with blanks for its comments, so that lines keep their numbers."""
+    return re.sub(r"//[^\n]*|/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found.group()), text, flags=re.S)
+
+
+def _declare(number: int, name: str, item: BodyBuffer) -> str:
+    element = _TYPES[item.array.dtype.name]
+    element = f"atomic<{element}>" if item.atomic else element
+    access = "read_write" if item.writes else "read"
+    return f"@group(1) @binding({number}) var<storage, {access}> {name}: array<{element}>;"
+
+
+def _without_attributes(text: str) -> str:
+    return re.sub(r"@\w+(?:\([^)]*\))?\s*", "", without_comments(text))
