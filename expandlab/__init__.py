@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from expandlab.graph import Access, FrameGraph, Kernel, Plan
     from expandlab.measuring import Measurements, Sweep, measure, sweep
     from expandlab.panels.browser import browser_device
-    from expandlab.topk import TopK, top_k, top_k_methods
+    from expandlab.topk import Selector, TopK, TopKStream, top_k, top_k_methods
 
 _HOME = {
     "expandlab.errors": (
@@ -58,7 +58,7 @@ _HOME = {
     "expandlab.gpu": "Device DeviceInfo adopt devices",
     "expandlab.graph": "Access FrameGraph Kernel Plan",
     "expandlab.measuring": "Measurements Sweep measure sweep",
-    "expandlab.topk": "TopK top_k top_k_methods",
+    "expandlab.topk": "Selector TopK TopKStream top_k top_k_methods",
 }
 _WHERE = {name: (module, name) for module, names in _HOME.items() for name in names.split()}
 _WHERE["device"] = ("expandlab.gpu", "open_device")
@@ -84,12 +84,14 @@ __all__ = [
     "Measurements",
     "Plan",
     "RelicsError",
+    "Selector",
     "ShaderError",
     "Step",
     "Strategy",
     "Sweep",
     "ThreadMap",
     "TopK",
+    "TopKStream",
     "UninitialisedReadError",
     "UnknownNameError",
     "UnsupportedError",

@@ -151,11 +151,16 @@ class Program:
                 if data.nbytes:
                     self.device.gpu.queue.write_buffer(self._buffers[name], 0, data)
 
-    def run(self, inputs: Mapping[str, np.ndarray]) -> PlanRun:
-        """Upload `inputs`, run every pass, and bring the outputs back."""
+    def run(
+        self, inputs: Mapping[str, np.ndarray], *, replaced: Mapping[str, Any] | None = None, timed: bool = True
+    ) -> PlanRun:
+        """Upload `inputs`, run every pass, and bring the outputs back.
+
+        replaced: as of `record`. timed=False leaves the timestamps on the device: nothing but the outputs comes back.
+        """
         self.upload(inputs)
         wanted = dict.fromkeys([*self.plan.graph.outputs, *self._indirect()])
-        arrays, times, wall_ms = self._submit(list(wanted))
+        arrays, times, wall_ms = self._submit(list(wanted), replaced, timed)
         passes = tuple(
             PassRun(name, self._workgroups(name, arrays), times[index]) for index, name in enumerate(self.plan.order)
         )
@@ -166,14 +171,16 @@ class Program:
         _, times, wall_ms = self._submit([])
         return times, wall_ms
 
-    def _submit(self, wanted: list[str]) -> tuple[dict[str, np.ndarray], list[float | None], float]:
+    def _submit(
+        self, wanted: list[str], replaced: Mapping[str, Any] | None = None, timed: bool = True
+    ) -> tuple[dict[str, np.ndarray], list[float | None], float]:
         gpu = self.device.gpu
         with self.device.lock, self.device.errors("running " + ", ".join(self.plan.order)):
             start = time.perf_counter()
             encoder = gpu.create_command_encoder()
-            self.record(encoder, timed=True)
+            self.record(encoder, timed=timed, replaced=replaced)
             copies = {name: self._copy_out(encoder, self._buffers[name]) for name in wanted}
-            ticks = self._copy_ticks(encoder)
+            ticks = self._copy_ticks(encoder) if timed else None
             gpu.queue.submit([encoder.finish()])
             arrays = {name: _take(staging, self.plan.graph.resources[name].size) for name, staging in copies.items()}
             times = self._times(ticks)

@@ -4,6 +4,8 @@ from expandlab.topk.method import Method
 from expandlab.topk.methods import top_k_methods
 from expandlab.topk.report import SelectionReport, TopK
 from expandlab.topk.run import top_k
+from expandlab.topk.selector import Selector
 from expandlab.topk.steps import Step
+from expandlab.topk.stream import TopKStream
 
-__all__ = ["Method", "SelectionReport", "Step", "TopK", "top_k", "top_k_methods"]
+__all__ = ["Method", "SelectionReport", "Selector", "Step", "TopK", "TopKStream", "top_k", "top_k_methods"]

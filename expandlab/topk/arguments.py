@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from expandlab.gpu import Device
     from expandlab.topk.method import Method
 
-# Fewer scores than this are not worth a second look at any of them.
-_FEW = 2**15
+# Fewer scores than this are read again faster than a bound is found.
+_FEW = 2**16
+# With more of them the bound of the delegates comes from too many pieces for one workgroup.
+_DELEGATED = 4096
 
 
 def check_scores(values: Any) -> tuple[np.ndarray, Format]:
@@ -72,6 +74,10 @@ def pick_method(name: str, n: int, k: int, device: Device) -> Method:
 
 def preferred(n: int, k: int, device: Device) -> str:
     """What `"auto"` runs: a method that needs no feature and caps nothing."""
+    if 4 * k > n > 2**13:
+        return "sort_radix"
+    if n >= _FEW and k <= _DELEGATED and 64 * k <= n and not device.is_reference:
+        return "delegate"
     return "radix_select"
 
 

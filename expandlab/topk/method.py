@@ -20,7 +20,7 @@ READERS = 512
 # Scores of a workgroup's tile are four quads for each thread.
 TILE_QUADS = 4 * WORKGROUP
 # Words of `work` in shaders/topk/work.wgsl.
-COUNT_FOUND, COUNT_KEPT, COUNT_LISTED, STATES, HISTOGRAMS, BINS = 0, 1, 2, 16, 128, 2048
+COUNT_FOUND, COUNT_KEPT, COUNT_LISTED, COUNT_PICKED, BOUND, STATES, HISTOGRAMS, BINS = 0, 1, 2, 3, 4, 16, 128, 2048
 # Longer lists than this are sorted, not ranked: ranking compares all pairs.
 RANKED = 4096
 # A list has at least this much room beyond k, so that the last digit of an index need not be chosen.
@@ -127,6 +127,12 @@ class Selection:
         if self.sizes.form.per_word > 1:
             # Two results share a word, so it is put together bit by bit.
             self._zero("reset_values", "out_values")
+
+    @property
+    def fresh(self) -> tuple[str, ...]:
+        """What the last pass overwrites of the result. Scores that share a word are put into words that are zero."""
+        names = ("status", "out_indices", "out_values")
+        return names[:2] if self.sizes.form.per_word > 1 else names
 
     def reset(self, extra: int = 0, histograms: int = 0) -> None:
         """Add the pass that zeroes `work`: counters, states, histograms and `extra` words of the method's own."""

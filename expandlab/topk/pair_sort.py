@@ -87,7 +87,7 @@ def add_emit(p: Selection, pairs: str, *, from_list: bool = False) -> None:
     p.add(
         "emit", file="topk/emit.wgsl", groups=min(_EMIT_GROUPS, -(-p.sizes.k // WORKGROUP)),
         useful=lambda n: min(n, p.sizes.k), twin=_emit(from_list), rename={"pairs": pairs},
-        overwrites=("status", "out_indices", "out_values"), constants={"FROM_LIST": int(from_list)},
+        overwrites=p.fresh, constants={"FROM_LIST": int(from_list)},
     )  # fmt: skip
 
 

@@ -17,6 +17,8 @@ from expandlab.topk.method import WORKGROUP, Method, Selection, Sizes, params_wo
 from expandlab.topk.report import SelectionReport
 
 NO_BOUND = (0xFFFFFFFF, 0xFFFFFFFF)
+# Bytes that a binding must have where the shaders read sixteen at a time.
+LEAST_BINDING = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +94,37 @@ class Prepared:
     def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def run(self, words: np.ndarray, n: int, bound: tuple[int, int] = NO_BOUND) -> Found:
-        """Select from `n` scores in host memory, given as words; only items before `bound` count."""
+    def run(self, words: np.ndarray, n: int, bound: tuple[int, int] = NO_BOUND, *, timed: bool = True) -> Found:
+        """Select from `n` scores in host memory, given as words; only items before `bound` count.
+
+        timed=False: nothing comes back but the result, so no times of the passes.
+        """
         self.built.steps.clear()
-        ran = self.program.run({"params": params_words(n, self.sizes, bound), "values": words})
+        ran = self.program.run({"params": params_words(n, self.sizes, bound), "values": words}, timed=timed)
         return self._found(ran, n, bound, words)
+
+    def run_buffer(self, buffer: Any, n: int, bound: tuple[int, int] = NO_BOUND, *, timed: bool = True) -> Found:
+        """Select from the first `n` scores of a GPU buffer with usage STORAGE."""
+        inputs = {"params": params_words(n, self.sizes, bound)}
+        if buffer.size < LEAST_BINDING:
+            return self.run_part(buffer, 0, n, bound, timed=timed)
+        ran = self.program.run(inputs, replaced={"values": buffer}, timed=timed)
+        return self._found(ran, n, bound, None)
+
+    def run_part(self, buffer: Any, first: int, n: int, bound: tuple[int, int], *, timed: bool = True) -> Found:
+        """Select from `n` scores of a GPU buffer with usage COPY_SRC, from score `first` on."""
+        gpu = self.device.gpu
+        with self.device.lock, self.device.errors("copying scores"):
+            encoder = gpu.create_command_encoder()
+            self.record_copy(encoder, buffer, first, n)
+            gpu.queue.submit([encoder.finish()])
+        ran = self.program.run({"params": params_words(n, self.sizes, bound)}, timed=timed)
+        return self._found(ran, n, bound, None)
+
+    def record_copy(self, encoder: Any, buffer: Any, first: int, n: int) -> None:
+        """Record a copy of scores of a GPU buffer into the program's own."""
+        offset, size = 4 * self.sizes.form.words(first), 4 * self.sizes.form.words(n)
+        encoder.copy_buffer_to_buffer(buffer, offset, self.program.buffer("values"), 0, size)
 
     def _found(self, ran: PlanRun, n: int, bound: tuple[int, int], words: np.ndarray | None) -> Found:
         back = sum(array.size for array in ran.arrays.values())

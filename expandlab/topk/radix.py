@@ -74,9 +74,11 @@ def add_rounds(p: Selection, *, found: bool = False) -> None:
     """
     sizes = p.sizes
     digits = digits_of(sizes)
-    if digits and not found:
+    if found:
+        pass
+    elif digits:
         p.words("kept", 2 * sizes.kept_room)
-    elif not found:
+    else:
         # Nothing is kept then, but the shader reads it where something is.
         p.graph.buffer("kept", 48, imported=True)
     p.words("list", 2 * sizes.list_room)
@@ -102,7 +104,7 @@ def add_last(p: Selection) -> None:
         p.add(
             "rank", file="topk/rank.wgsl", groups=-(-p.sizes.list_room * _PARTS // WORKGROUP),
             useful=lambda n: _PARTS * min(n, p.sizes.list_room), twin=_rank,
-            overwrites=("status", "out_indices", "out_values"),
+            overwrites=p.fresh,
         )  # fmt: skip
     else:
         from expandlab.topk.pair_sort import add_list_sort

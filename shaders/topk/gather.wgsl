@@ -38,23 +38,27 @@ fn gather_quad(words: vec4<u32>, quad: u32, items: u32, first: u32) -> u32 {
 // Four quads of a thread: neighbouring threads read neighbouring quads, and no load waits for another.
 alias Tile = array<vec4<u32>, 4>;
 
-fn load_tile(q: u32, items: u32) -> Tile {
-    return Tile(
-        load_quad(q, items), load_quad(q + WG, items), load_quad(q + 2u * WG, items), load_quad(q + 3u * WG, items)
-    );
+fn load_tile(at: array<u32, 4>, items: u32) -> Tile {
+    return Tile(load_quad(at[0], items), load_quad(at[1], items), load_quad(at[2], items), load_quad(at[3], items));
+}
+
+// The quads of a thread when the workgroup reads all scores in order.
+fn tile_at(quad: u32) -> array<u32, 4> {
+    return array<u32, 4>(quad, quad + WG, quad + 2u * WG, quad + 3u * WG);
 }
 
 // All threads of the workgroup call it together.
-fn gather_tile(given: Tile, q: u32, items: u32, counter: u32, local: u32) {
+fn gather_tile(given: Tile, given_at: array<u32, 4>, items: u32, counter: u32, local: u32) {
     var tile = given;
+    var at = given_at;
     var mine = 0u;
     for (var i = 0u; i < 4u; i++) {
-        mine += wanted_in(tile[i], q + i * WG, items);
+        mine += wanted_in(tile[i], at[i], items);
     }
     var place = reserve(counter, local, mine);
     if (mine != 0u) {
         for (var i = 0u; i < 4u; i++) {
-            place = gather_quad(tile[i], q + i * WG, items, place);
+            place = gather_quad(tile[i], at[i], items, place);
         }
     }
 }

@@ -1,16 +1,12 @@
 //#include lib/keys.wgsl
 //#include topk/params.wgsl
+//#include topk/quads.wgsl
 // The scores, bound twice: sixteen bytes at a time, and by words for the tail of a buffer that is not a multiple of 16.
 @group(0) @binding(1) var<storage, read> values: array<u32>;
 @group(0) @binding(2) var<storage, read> values4: array<vec4<u32>>;
 
 fn item_count() -> u32 {
     return min(params.n, arrayLength(&values) * PER_WORD);
-}
-
-fn quads_of(items: u32) -> u32 {
-    let each = 4u * PER_WORD;
-    return items / each + u32(items % each != 0u);
 }
 
 // Four words of scores; words without a score are 0 and their items beyond the end.

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from topk_cases import CASES, scores
 from topk_definition import order_of
 
 import expandlab as xl
 
-CASES = json.loads((Path(__file__).parent.parent / "cases" / "topk.json").read_text())["cases"]
 ERRORS = {"ValueError": ValueError, "TypeError": TypeError}
 # Below these no method may cap its input.
 N_FOR_ALL, K_FOR_ALL = 1000, 64
-
-
-def scores(given, dtype, seed=0):
-    if isinstance(given, dict):
-        return eval(given["expr"], {"np": np, "rng": np.random.default_rng(seed)})
-    bits = [int(value, 16) if isinstance(value, str) and value.startswith("0x") else None for value in given]
-    array = np.array([0 if bit is not None else float(v) for v, bit in zip(given, bits, strict=True)], np.float64)
-    array = np.array(given, dtype) if np.dtype(dtype).kind in "iu" else array.astype(dtype)
-    for place, bit in enumerate(bits):
-        if bit is not None:
-            array.view(np.uint32)[place] = bit
-    return array
 
 
 def combinations():

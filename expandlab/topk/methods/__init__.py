@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from expandlab.topk.method import Method
-from expandlab.topk.methods import radix_select, sort_radix
+from expandlab.topk.methods import delegate, radix_select, sort_radix
 
-_ALL = (sort_radix.METHOD, radix_select.METHOD)
+_ALL = (sort_radix.METHOD, radix_select.METHOD, delegate.METHOD)
 
 
 def top_k_methods() -> OrderedDict[str, Method]:

@@ -26,8 +26,8 @@ fn collect(
     if (state.kept == NOT_KEPT) {
         let quads = quads_of(items);
         for (var start = group.x * 4u * WG; start < quads; start += groups.x * 4u * WG) {
-            let q = start + local;
-            gather_tile(load_tile(q, items), q, items, COUNT_LISTED, local);   //: list
+            let at = tile_at(start + local);
+            gather_tile(load_tile(at, items), at, items, COUNT_LISTED, local);   //: list
         }
     } else {
         for (var start = group.x * WG; start < state.kept; start += groups.x * WG) {

@@ -76,13 +76,13 @@ fn round(
     if (state.kept == NOT_KEPT) {
         let quads = quads_of(items);
         for (var start = group.x * 4u * WG; start < quads; start += groups.x * 4u * WG) {
-            let q = start + local;
-            var tile = load_tile(q, items);                                 //: load
+            var at = tile_at(start + local);
+            var tile = load_tile(at, items);                                //: load
             for (var i = 0u; i < 4u; i++) {
-                count_quad(tile[i], q + i * WG, items);                     //: count
+                count_quad(tile[i], at[i], items);                     //: count
             }
             if (keeps) {
-                gather_tile(tile, q, items, COUNT_KEPT, local);         //: keep
+                gather_tile(tile, at, items, COUNT_KEPT, local);         //: keep
             }
         }
     } else {
