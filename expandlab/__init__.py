@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from expandlab.graph import Access, FrameGraph, Kernel, Plan
     from expandlab.measuring import Measurements, Sweep, measure, sweep
     from expandlab.panels.browser import browser_device
+    from expandlab.searching.run import search
     from expandlab.topk import Selector, TopK, TopKStream, top_k, top_k_methods
 
 _HOME = {
@@ -61,6 +62,7 @@ _HOME = {
     "expandlab.topk": "Selector TopK TopKStream top_k top_k_methods",
 }
 _WHERE = {name: (module, name) for module, names in _HOME.items() for name in names.split()}
+_WHERE["search"] = ("expandlab.searching.run", "search")
 _WHERE["device"] = ("expandlab.gpu", "open_device")
 _WHERE["browser_device"] = ("expandlab.panels.browser", "browser_device")
 _MODULES = ("counts", "panels", "relics")
@@ -107,6 +109,7 @@ __all__ = [
     "read_only",
     "record_map",
     "relics",
+    "search",
     "strategies",
     "sweep",
     "thread_map",
