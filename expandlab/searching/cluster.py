@@ -15,7 +15,7 @@ from expandlab.searching.scorer import Scorer
 from expandlab.searching.token import digest_of
 from expandlab.user_wgsl import BodyBuffer, checked_buffer, mapping_of
 
-CONNECT_S = 20
+CONNECT_S = 5
 # Ranges for each worker: enough that a slow one does not keep the others waiting at the end.
 _RANGES = 16
 # How many ranges a worker has at a time, so that it never waits for the next one.
