@@ -5,9 +5,29 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from expandlab.topk.method import Method
-from expandlab.topk.methods import delegate, radix_select, sort_radix
+from expandlab.topk.methods import (
+    atomic_heap,
+    bitonic,
+    delegate,
+    radix_select,
+    readback_heap,
+    sample_select,
+    sort_radix,
+    threshold_append,
+    workgroup_select,
+)
 
-_ALL = (sort_radix.METHOD, radix_select.METHOD, delegate.METHOD)
+_ALL = (
+    readback_heap.METHOD,
+    sort_radix.METHOD,
+    bitonic.METHOD,
+    atomic_heap.METHOD,
+    threshold_append.METHOD,
+    workgroup_select.METHOD,
+    radix_select.METHOD,
+    sample_select.METHOD,
+    delegate.METHOD,
+)
 
 
 def top_k_methods() -> OrderedDict[str, Method]:

@@ -2,8 +2,9 @@
 
 Wins where k is small beside n: one read of all scores without any atomics, then a bound from a few thousand numbers,
 and only the pieces that reach it are read again, an eighth of the scores or less. Loses where the k best lie together
-(scores in ascending order: every picked piece is full of them) or many scores tie with the bound: what passes then does
-not fit its buffer, and the digit rounds of `radix_select` read the scores once more. For k near n every piece is read.
+(scores in ascending order: every picked piece is full of them) or many scores tie with the bound: what passes then
+does not fit its buffer, and the digit rounds of `radix_select` read the scores once more. For k near n every piece is
+read.
 Source: A. Gaihre and others, "Dr. Top-k: Delegate-Centric Top-k on GPUs" (2021).
 """
 
