@@ -1,4 +1,4 @@
-"""The command line: `expandlab doctor | lab | expand | bench | sweep | shaders | figure`.
+"""The command line: `expandlab doctor | lab | expand | bench | sweep | search | shaders | figure`.
 
 Exit 0 done, 1 a problem that the message explains, 2 wrong usage.
 """
@@ -193,6 +193,31 @@ def sweep(
         retry_failed=retry_failed, peers=tuple(peers or ()),
     )  # fmt: skip
     _print_json(done.to_dict()) if json else tables.show_sweep(done)
+
+
+@app.command()
+@_explained
+def search(
+    file: Annotated[Path, typer.Argument(help="Relics: a scanner's export or an optimizer's save (JSON).")],
+    k: Annotated[int, typer.Option("--k", help="How many builds.", min=1)] = 20,
+    weight: Annotated[list[str] | None, typer.Option(help="STAT=WEIGHT; repeat for several.")] = None,
+    minimum: Annotated[list[str] | None, typer.Option(help="STAT=LEAST SUM; repeat for several.")] = None,
+    device: Annotated[
+        list[str] | None, typer.Option("--device", help="Part of an adapter's name, or its index; repeat for several.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the builds here: .csv or .json")] = None,
+    json: Json = False,
+) -> None:
+    """Score every loadout of six relics on the GPU and list the best."""
+    from expandlab.cli import builds
+
+    builds.check_output(output)
+    found = builds.find(file, k, weight, minimum, device)
+    builds.write(output, found)
+    if json:
+        _print_json(builds.plain(found))
+    else:
+        builds.show(found)
 
 
 @app.command()

@@ -1,7 +1,20 @@
-"""Relics of a game: files of them, a generator of realistic ones, and what a set of six adds up to."""
+"""Relics of a game: files of them, a generator of realistic ones, and the best sets of six."""
+
+from typing import Any
 
 from expandlab.relics.files import load
 from expandlab.relics.generate import make
-from expandlab.relics.model import SLOTS, Relic, Relics
+from expandlab.relics.goal import Goal, SetBonus
+from expandlab.relics.model import Relic, Relics
+from expandlab.relics.stats import SLOTS, STATS
 
-__all__ = ["SLOTS", "Relic", "Relics", "load", "make"]
+__all__ = ["SLOTS", "STATS", "Goal", "Relic", "Relics", "SetBonus", "best_builds", "load", "make"]
+
+
+def __getattr__(name: str) -> Any:
+    # The search needs a device's libraries; reading files does not.
+    if name == "best_builds":
+        from expandlab.relics.builds import best_builds
+
+        return best_builds
+    raise AttributeError(f"module 'expandlab.relics' has no attribute {name!r}")
