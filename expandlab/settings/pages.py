@@ -187,7 +187,9 @@ class PathSettings(CountsSettings):
     source: str = "constant"
     items: int | None = 1000
     mean: float = 64.0
-    shown: tuple[str, ...] = ("dispatch_each", "draw_indirect_count", "po2_buckets", "prefix_search")
+    shown: tuple[str, ...] = (
+        "dispatch_each", "draw_indirect_count", "po2_buckets", "prefix_search", "task_mesh", "work_graph"
+    )  # fmt: skip
     workgroup_size: int = 64
     measured: Mapping[str, Any] | None = None
 

@@ -19,7 +19,7 @@ NOTEBOOKS = {
     ),
     "04_buckets": (["bits", "many", "straddle", "range", "room"], "many", ["launches", "side"], "launches"),
     "05_balance": (["four", "block", "classes"], "block", ["tile", "heads"], "heads"),
-    "07_api_paths": (["cost", "large"], "cost", ["grain"], "cost"),
+    "07_api_paths": (["cost", "large"], "cost", ["grain", "hardware"], "cost"),
 }  # fmt: skip
 
 
