@@ -1,4 +1,4 @@
-"""The command line: `expandlab doctor | lab | expand | bench | sweep | search | shaders | figure`.
+"""The command line: `expandlab doctor | lab | expand | topk | bench | sweep | search | shaders | figure`.
 
 Exit 0 done, 1 a problem that the message explains, 2 wrong usage.
 """
@@ -113,6 +113,31 @@ def expand(
         _print_json({"src_count": len(values), "total": done.total, "report": done.report.to_dict()})
     else:
         tables.show_report(len(values), done)
+
+
+@app.command()
+@_explained
+def topk(
+    file: Annotated[Path, typer.Argument(help="Scores: .npy .csv .json .parquet")],
+    k: Annotated[int, typer.Option("--k", help="How many.", min=0)],
+    smallest: Annotated[bool, typer.Option("--smallest", help="The smallest instead of the largest.")] = False,
+    method: Annotated[str, typer.Option(help="A method, or `auto`.")] = "auto",
+    column: Annotated[str | None, typer.Option(help="Column of a table.")] = None,
+    dtype: Annotated[str | None, typer.Option(help="Convert to float32, float16, int32 or uint32.")] = None,
+    device: DeviceName = None,
+    json: Json = False,
+) -> None:
+    """Select the k best scores of a file and print them with what every pass did."""
+    import expandlab as xl
+    from expandlab.cli import tables
+    from expandlab.cli.scores import read_scores
+
+    values = read_scores(file, column, dtype)
+    done = xl.top_k(values, k, largest=not smallest, method=method, device=device)
+    if json:
+        _print_json({"count": len(values), "dtype": str(values.dtype), **done.to_dict()})
+    else:
+        tables.show_top_k(len(values), done)
 
 
 @app.command()

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from expandlab.doctor import Health
     from expandlab.expansion import Expansion
     from expandlab.measuring import Measurements, Sweep
+    from expandlab.topk import TopK
 
 
 def show(health: Health) -> None:
@@ -55,6 +56,28 @@ def show_report(src_count: int, done: Expansion) -> None:
     console.print(table)
     total = "no timer" if report.gpu_ms is None else f"{report.gpu_ms:.3f} ms"
     console.print(Text(f"GPU {total}, wall {report.wall_ms:.3f} ms, scratch {report.scratch_bytes:,} bytes"))
+
+
+def show_top_k(count: int, done: TopK) -> None:
+    """Print the best scores with their indices, and the report of the selection."""
+    report = done.report
+    console = Console()
+    note = ", software adapter: times measure the CPU" if report.software else ""
+    console.print(Text(f"{len(done.indices):,} of {count:,} by {report.method} on {report.device}{note}"))
+    table = Table("place", "value", "index")
+    for place, (value, index) in enumerate(zip(done.values[:20], done.indices[:20], strict=True)):
+        table.add_row(str(place), str(value), f"{index:,}")
+    console.print(table)
+    if len(done.indices) > 20:
+        console.print(Text(f"... {len(done.indices) - 20:,} more; --json prints them all"))
+    passes = Table("pass", "workgroups", "threads", "idle", "GPU time")
+    for item in report.passes:
+        time = "no timer" if item.gpu_ms is None else f"{item.gpu_ms:.3f} ms"
+        groups = f"{item.workgroups[0]:,}"
+        passes.add_row(item.name, groups, f"{item.threads_launched:,}", f"{item.threads_idle:,}", time)
+    console.print(passes)
+    total = "no timer" if report.gpu_ms is None else f"{report.gpu_ms:.3f} ms"
+    console.print(Text(f"GPU {total}, wall {report.wall_ms:.3f} ms, {report.words_back:,} words back"))
 
 
 def show_times(done: Measurements, passes: bool = True) -> None:

@@ -7,5 +7,6 @@ from expandlab.topk.run import top_k
 from expandlab.topk.selector import Selector
 from expandlab.topk.steps import Step
 from expandlab.topk.stream import TopKStream
+from expandlab.topk.trace import trace
 
-__all__ = ["Method", "SelectionReport", "Selector", "Step", "TopK", "TopKStream", "top_k", "top_k_methods"]
+__all__ = ["Method", "SelectionReport", "Selector", "Step", "TopK", "TopKStream", "top_k", "top_k_methods", "trace"]

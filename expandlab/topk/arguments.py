@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _FEW = 2**16
 # With more of them the bound of the delegates comes from too many pieces for one workgroup.
 _DELEGATED = 4096
+# Pieces have at least 128 scores, and a bound from fewer than four of them for each of the k lets too much pass.
+_SHARE = 512
 
 
 def check_scores(values: Any) -> tuple[np.ndarray, Format]:
@@ -76,7 +78,7 @@ def preferred(n: int, k: int, device: Device) -> str:
     """What `"auto"` runs: a method that needs no feature and caps nothing."""
     if 4 * k > n > 2**13:
         return "sort_radix"
-    if n >= _FEW and k <= _DELEGATED and 64 * k <= n and not device.is_reference:
+    if n >= _FEW and k <= _DELEGATED and _SHARE * k <= n and not device.is_reference:
         return "delegate"
     return "radix_select"
 

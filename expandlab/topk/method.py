@@ -228,7 +228,7 @@ class Selection:
 
 def params_words(n: int, sizes: Sizes, bound: tuple[int, int]) -> np.ndarray:
     """The words of `Params` in shaders/topk/params.wgsl. bound: the pair before which items count."""
-    return np.array([n, *bound, sizes.k, sizes.list_room, sizes.kept_room, 0, 0], np.uint32)
+    return np.array([n, *bound, sizes.k, sizes.list_room, sizes.kept_room, sizes.max_n, 0], np.uint32)
 
 
 def _reset(b: Any) -> None:

@@ -4,7 +4,7 @@
 @group(0) @binding(1) var<storage, read> values: array<u32>;
 
 fn item_count() -> u32 {
-    return min(params.n, arrayLength(&values) * PER_WORD);
+    return min(min(params.n, params.most), arrayLength(&values) * PER_WORD);
 }
 
 // The item at a place, or NO_ITEM where it does not count.

@@ -11,6 +11,7 @@ struct Params {
     k: u32,
     list_room: u32,   // items that `list` holds for the last step
     kept_room: u32,   // items that `kept` holds
+    most: u32,        // scores that the buffers are sized for; n may come from the GPU and be anything
 }
 @group(0) @binding(0) var<uniform> params: Params;
 

@@ -6,7 +6,7 @@
 @group(0) @binding(2) var<storage, read> values4: array<vec4<u32>>;
 
 fn item_count() -> u32 {
-    return min(params.n, arrayLength(&values) * PER_WORD);
+    return min(min(params.n, params.most), arrayLength(&values) * PER_WORD);
 }
 
 // Four words of scores; words without a score are 0 and their items beyond the end.

@@ -68,6 +68,18 @@ def test_recorded_passes_leave_the_result_on_the_gpu(method, dtype, gpu):
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("method", METHODS)
+def test_a_number_from_the_gpu_beyond_max_n_means_the_first_ones(method, gpu):
+    values = np.arange(2000, dtype=np.float32)
+    many = upload(gpu, np.array([1500], np.uint32))
+    with xl.Selector(3, max_n=999, method=method, device=gpu) as prepared:
+        if prepared.method.finish is not None:
+            return
+        submit(gpu, lambda encoder: prepared.record(encoder, upload(gpu, values), (many, 0)))
+        assert read(gpu, prepared.indices_buffer)[:3].tolist() == [998, 997, 996]
+
+
+@pytest.mark.gpu
 def test_small_buffers_and_fewer_scores_than_k(gpu):
     with xl.Selector(2, max_n=100, device=gpu) as prepared:
         buffer = upload(gpu, np.array([4, 9, 7], np.float32))

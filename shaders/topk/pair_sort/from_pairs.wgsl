@@ -3,7 +3,7 @@
 @group(0) @binding(2) var<storage, read> pairs_in: array<vec2<u32>>;
 
 fn sort_count() -> u32 {
-    return min(params.n, arrayLength(&pairs_in));
+    return min(min(params.n, params.most), arrayLength(&pairs_in));
 }
 
 fn take(place: u32) -> vec2<u32> {
