@@ -248,17 +248,27 @@ def search(
 @app.command()
 @_explained
 def shaders(
-    name: Annotated[str, typer.Argument(help="A strategy.")],
+    name: Annotated[str, typer.Argument(help="A strategy, or a method of top-k.")],
     out: Annotated[Path, typer.Option("--out", help="Folder for the files; it is made.")],
     max_src: Annotated[int, typer.Option(help="Most src that the buffers are sized for.", min=0)] = 65536,
     max_dst: Annotated[int, typer.Option(help="Most items that the buffers are sized for.", min=0)] = 1048576,
     workgroup_size: Annotated[int, typer.Option(help="Threads in a workgroup: 32, 64, 128 or 256.")] = 256,
+    max_n: Annotated[int, typer.Option(help="A method: most scores.", min=1)] = 1048576,
+    k: Annotated[int | None, typer.Option("--k", help="A method: how many; 1024 if left out.", min=1)] = None,
+    dtype: Annotated[str, typer.Option(help="A method: float32, float16, int32 or uint32.")] = "float32",
+    smallest: Annotated[bool, typer.Option("--smallest", help="A method: the smallest.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a strategy's WGSL, bind-group layouts, buffers and launches for programs in other languages."""
+    """Write the WGSL, bind-group layouts, buffers and launches of a strategy or method, for other languages."""
+    import expandlab as xl
     from expandlab.expansion import portable
+    from expandlab.topk import portable as topk_portable
 
-    plan = portable.export(name, out, max_src=max_src, max_dst=max_dst, workgroup_size=workgroup_size)
+    if name in xl.top_k_methods():
+        k = min(1024, max_n) if k is None else k
+        plan = topk_portable.export(name, out, max_n=max_n, k=k, dtype=dtype, largest=not smallest)
+    else:
+        plan = portable.export(name, out, max_src=max_src, max_dst=max_dst, workgroup_size=workgroup_size)
     if json:
         _print_json(plan)
     else:
