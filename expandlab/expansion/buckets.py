@@ -15,6 +15,7 @@ from expandlab.wgsl import anchor
 
 BUCKETS = 32
 PLACE = "expansion/po2/place.wgsl"
+PIECE = "expansion/po2/piece.wgsl"
 FIND = "expansion/po2/find.wgsl"
 
 
@@ -34,38 +35,56 @@ def declare(p: Passes, starts: np.ndarray, words_per_entry: int) -> None:
     p.words("entries", words_per_entry * int(starts[-1]))
 
 
-def add_place(p: Passes) -> None:
-    """Add pass 1 of the strategies with an entry for each set bit: `entries` and `filled`."""
+def add_place(p: Passes, stored: bool) -> None:
+    """Add pass 1 of the strategies with an entry for each set bit: `entries` and `filled`.
+
+    stored: an entry is (src, offset within the src), two words; otherwise the src alone.
+    """
     p.words("filled", BUCKETS)
     p.reset("state", "filled")
     p.add(
-        "place", file=PLACE, threads=p.sizes.max_src, useful=lambda p1, p2: p1, twin=_place, overwrites=("entries",)
+        "place", file=PLACE, threads=p.sizes.max_src, useful=lambda p1, p2: p1, twin=lambda b: _place(b, stored),
+        overwrites=("entries",), constants={"STORED": int(stored)},
     )  # fmt: skip
 
 
-def _place(b: Any) -> None:
+def _place(b: Any, stored: bool) -> None:
     n = b.counts[: b.params[0]]
     for bucket in range(BUCKETS):
         src = np.flatnonzero(n >> np.uint32(bucket) & 1)
         b.filled[bucket] = len(src)
         first, end = int(b.bucket_starts[bucket]), int(b.bucket_starts[bucket + 1])
-        b.entries[first : first + min(len(src), end - first)] = src[: end - first]
+        src = src[: end - first]
+        _columns(b.entries, stored)[0][first : first + len(src)] = src
+        if stored:
+            _columns(b.entries, stored)[1][first : first + len(src)] = n[src] & np.uint32((1 << bucket) - 1)
 
 
-def bit_pieces(b: Any, bucket: int, entries: int) -> tuple[np.ndarray, np.ndarray]:
+def _columns(entries: np.ndarray, stored: bool) -> np.ndarray:
+    """The entries' words, one row for the src and, where they are stored, one for the offsets; a view."""
+    words = 2 if stored else 1
+    return entries[: len(entries) // words * words].reshape(-1, words).T
+
+
+def bit_pieces(b: Any, bucket: int, entries: int, stored: bool) -> tuple[np.ndarray, np.ndarray]:
     """(src, local) of the items of a bucket's first entries, in order."""
     first, width = int(b.bucket_starts[bucket]), np.uint32(1 << bucket)
-    owners = b.entries[first : first + entries]
-    below = b.counts[owners] & (width - np.uint32(1))
+    owners, *offset = _columns(b.entries, stored)[:, first : first + entries]
+    below = offset[0] if stored else b.counts[owners] & (width - np.uint32(1))
     offsets = np.arange(width if entries else 0, dtype=np.uint32)
     return np.repeat(owners, len(offsets)), (below[:, None] + offsets).ravel()
 
 
-def bit_memory(buffers: dict[str, np.ndarray], counts: np.ndarray, sizes: Sizes) -> tuple[Memory, ...]:
-    """32 buckets, one behind the other; an entry of bucket b has 4 bytes and stands for 2^b items."""
+def bit_memory(
+    buffers: dict[str, np.ndarray], counts: np.ndarray, sizes: Sizes, *, stored: bool = False
+) -> tuple[Memory, ...]:
+    """32 buckets, one behind the other; an entry of bucket b stands for 2^b items, in 4 bytes or 8 with its offset."""
     first = bit_starts(sizes).astype(np.int64)
+    owners = _columns(buffers["entries"], stored)[0]
     rows = tuple(
-        bucket_row(first, bucket, 4, buffers["entries"][first[bucket] : first[bucket] + int(buffers["filled"][bucket])])
+        bucket_row(
+            first, bucket, 8 if stored else 4, owners[first[bucket] : first[bucket] + int(buffers["filled"][bucket])]
+        )
         for bucket in range(BUCKETS)
     )
     return (Memory("entries", "entries of the 32 buckets", rows),)
@@ -77,7 +96,7 @@ def bucket_row(first: np.ndarray, bucket: int, entry_bytes: int, src: np.ndarray
     return MemoryRow(f"bucket {bucket}", room, entry_bytes, 1 << bucket, src.astype(np.int32))
 
 
-def bit_model(m: MapBuilder, counts: np.ndarray, sizes: Sizes) -> dict[str, np.ndarray]:
+def bit_model(m: MapBuilder, counts: np.ndarray, sizes: Sizes, stored: bool) -> dict[str, np.ndarray]:
     """Add the steps of pass 1 to a model; returns what it writes, the entries in src order."""
     one = m.lanes(len(counts))
     bits = np.bitwise_count(counts)
@@ -86,24 +105,30 @@ def bit_model(m: MapBuilder, counts: np.ndarray, sizes: Sizes) -> dict[str, np.n
     m.step("place", "reserve the workgroup's entries", anchor(PLACE, "reserve"), first_lanes(one, BUCKETS))
     m.rounds("place", "write one entry", anchor(PLACE, "write"), one, bits)
     first = bit_starts(sizes).astype(np.int64)
-    buffers = {"entries": np.zeros(int(first[-1]), np.uint32), "filled": np.zeros(BUCKETS, np.uint32)}
+    words = 2 if stored else 1
+    buffers = {"entries": np.zeros(words * int(first[-1]), np.uint32), "filled": np.zeros(BUCKETS, np.uint32)}
+    owners, *offsets = _columns(buffers["entries"], stored)
     for bucket in range(BUCKETS):
         src = np.flatnonzero(counts >> np.uint32(bucket) & 1)
         buffers["filled"][bucket] = len(src)
-        buffers["entries"][first[bucket] : first[bucket] + len(src)] = src
+        owners[first[bucket] : first[bucket] + len(src)] = src
+        for column in offsets:
+            column[first[bucket] : first[bucket] + len(src)] = counts[src] & np.uint32((1 << bucket) - 1)
     return buffers
 
 
-def bit_rows(buffers: dict[str, np.ndarray], counts: np.ndarray, sizes: Sizes) -> dict[str, np.ndarray]:
+def bit_rows(buffers: dict[str, np.ndarray], counts: np.ndarray, sizes: Sizes, stored: bool) -> dict[str, np.ndarray]:
     """src, local, dst, entry, bucket and item (index in the bucket) of every item, bucket by bucket."""
     ends = np.cumsum(buffers["filled"].astype(np.int64) << np.arange(BUCKETS))
     dst = np.arange(int(ends[-1]))
     bucket = np.searchsorted(ends, dst, side="right")
     item = dst - np.concatenate([[0], ends])[bucket]
     entry = item >> bucket
-    src = buffers["entries"][bit_starts(sizes).astype(np.int64)[bucket] + entry].astype(np.int64)
+    place = bit_starts(sizes).astype(np.int64)[bucket] + entry
+    owners, *offsets = _columns(buffers["entries"], stored)
+    src = owners[place].astype(np.int64)
     below = (1 << bucket) - 1
-    local = (counts[src] & below) + (item & below)
+    local = (offsets[0][place].astype(np.int64) if stored else counts[src] & below) + (item & below)
     return {"src": src, "local": local, "dst": dst, "entry": entry, "bucket": bucket, "item": item}
 
 

@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+from drivers import driver
 
 import expandlab as xl
 from expandlab.searching.space import digits_of, joined, parts_of
@@ -138,8 +139,8 @@ def test_a_cancelled_search_goes_on_from_its_token_to_the_same_result(lavapipe):
 def test_several_devices_find_what_one_does(lavapipe):
     space = (50, 40, 30, 20)
     score, weights = weighted(space, seed=2)
-    one = xl.search(space, score, 300, buffers={"weights": weights}, devices="lavapipe")
-    for devices in (["lavapipe", "swiftshader"], [lavapipe, "lavapipe", "lavapipe"]):
+    one = xl.search(space, score, 300, buffers={"weights": weights}, devices=lavapipe)
+    for devices in ([lavapipe, driver("swiftshader")], [lavapipe, "lavapipe", "lavapipe"]):
         several = xl.search(space, score, 300, buffers={"weights": weights}, devices=devices)
         assert np.array_equal(one.indices, several.indices) and np.array_equal(one.values, several.values)
         assert several.report.picks == 50 * 40 * 30 * 20

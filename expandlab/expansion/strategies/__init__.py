@@ -21,6 +21,8 @@ _IN_ORDER = (
     "lookback_search",
     "po2_buckets",
     "po2_merged",
+    "po2_buckets_stored",
+    "po2_merged_stored",
     "po2_range",
     "workgroup_scan",
     "tile_search",

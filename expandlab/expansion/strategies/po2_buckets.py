@@ -21,17 +21,20 @@ from expandlab.wgsl import anchor
 _SETUP, _UNPACK = "expansion/po2_buckets/setup.wgsl", "expansion/po2_buckets/unpack.wgsl"
 
 
-def passes(p: Passes) -> None:
-    """reset -> reset_filled -> place -> setup -> unpack_0 .. unpack_31."""
-    buckets.declare(p, buckets.bit_starts(p.sizes), 1)
+def passes(p: Passes, stored: bool = False) -> None:
+    """reset -> reset_filled -> place -> setup -> unpack_0 .. unpack_31. stored: entries have their offsets."""
+    buckets.declare(p, buckets.bit_starts(p.sizes), 2 if stored else 1)
     p.words("firsts", buckets.BUCKETS)
     p.words("launches", 3 * buckets.BUCKETS)
-    buckets.add_place(p)
-    p.add("setup", threads=1, useful=lambda p1, p2: 1, twin=_setup, overwrites=("indirect", "firsts", "launches"))
+    buckets.add_place(p, stored)
+    p.add(
+        "setup", file=_SETUP, threads=1, useful=lambda p1, p2: 1, twin=_setup,
+        overwrites=("indirect", "firsts", "launches"),
+    )  # fmt: skip
     for bucket in range(buckets.BUCKETS):
         p.expand(
-            f"unpack_{bucket}", file=_UNPACK, entry="unpack", twin=partial(_unpack, bucket),
-            indirect=("launches", 12 * bucket), constants={"BUCKET": bucket},
+            f"unpack_{bucket}", file=_UNPACK, entry="unpack", twin=partial(_unpack, bucket, stored),
+            indirect=("launches", 12 * bucket), constants={"BUCKET": bucket, "STORED": int(stored)},
             useful_of=partial(_items_of_bucket, bucket),
         )  # fmt: skip
 
@@ -50,17 +53,17 @@ def _setup(b: Any) -> None:
         b.launches[3 * bucket : 3 * bucket + 3] = fold_threads(threads, b.workgroup_size)
 
 
-def _unpack(bucket: int, b: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    src, local = buckets.bit_pieces(b, bucket, int(b.filled[bucket]))
+def _unpack(bucket: int, stored: bool, b: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    src, local = buckets.bit_pieces(b, bucket, int(b.filled[bucket]), stored)
     return src, local, b.firsts[bucket] + np.arange(len(src), dtype=np.uint32)
 
 
-def model(counts: np.ndarray, sizes: Sizes) -> ThreadMap:
+def model(counts: np.ndarray, sizes: Sizes, stored: bool = False) -> ThreadMap:
     """Thread t of dispatch b works for entry t / 2^b. The model's entries lie in src order."""
-    m = MapBuilder("po2_buckets", sizes)
-    wrote = buckets.bit_model(m, counts, sizes)
+    m = MapBuilder("po2_buckets_stored" if stored else "po2_buckets", sizes)
+    wrote = buckets.bit_model(m, counts, sizes, stored)
     m.one_thread("setup", "write 32 sets of arguments", anchor(_SETUP, "launch"))
-    columns = buckets.bit_rows(wrote, counts, sizes)
+    columns = buckets.bit_rows(wrote, counts, sizes, stored)
     items = np.bincount(columns["bucket"], minlength=buckets.BUCKETS)
     # Every dispatch is rounded up to whole workgroups by itself.
     lanes = [m.lanes(int(count)) for count in items]
@@ -68,7 +71,7 @@ def model(counts: np.ndarray, sizes: Sizes) -> ThreadMap:
     rows = int(begins[-1])
     for bucket in np.flatnonzero(items):
         name, active = f"unpack_{bucket}", lanes[bucket].first(int(items[bucket]))
-        m.step(name, "read the entry", anchor(_UNPACK, "entry"), active)
+        m.step(name, "read the entry", anchor(buckets.PIECE, "entry"), active)
         m.step(name, "work", anchor(_UNPACK, "work"), active)
     dispatch = np.repeat(np.arange(buckets.BUCKETS), np.diff(begins))
     thread = np.arange(rows) - begins[dispatch]
@@ -78,8 +81,8 @@ def model(counts: np.ndarray, sizes: Sizes) -> ThreadMap:
         values[place] = columns[name]
     size = sizes.workgroup_size
     return m.build_rows(
-        buckets.bit_memory(wrote, counts, sizes), dispatch=dispatch, workgroup=thread // size, thread=thread % size,
-        bucket=dispatch, **full,
+        buckets.bit_memory(wrote, counts, sizes, stored=stored), dispatch=dispatch, workgroup=thread // size,
+        thread=thread % size, bucket=dispatch, **full,
     )  # fmt: skip
 
 

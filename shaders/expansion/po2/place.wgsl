@@ -38,7 +38,10 @@ fn place(inv: Invocation) {
         let bucket = firstTrailingBit(bits);
         let slot = first_entry(bucket) + atomicAdd(&next[bucket], 1u);
         if (slot < first_entry(bucket + 1u)) {
-            entries[slot] = src;                                            //: write
+            entries[slot * (1u + STORED)] = src;                            //: write
+            if (STORED == 1u) {
+                entries[slot * 2u + 1u] = n & ((1u << bucket) - 1u);
+            }
         }
     }
 }

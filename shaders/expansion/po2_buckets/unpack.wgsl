@@ -1,6 +1,7 @@
 //#include <emit>
 //#include lib/threads.wgsl
 //#include expansion/po2/buckets.wgsl
+//#include expansion/po2/piece.wgsl
 // Power-of-two buckets with a dispatch for each, pass 2 of bucket BUCKET: a shift finds the entry, and the shift is a
 // constant of the shader.
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
@@ -16,7 +17,6 @@ fn unpack(inv: Invocation) {
     if (item == NO_THREAD || entry >= filled[BUCKET]) {
         return;
     }
-    let src = entries[first_entry(BUCKET) + entry];                         //: entry
-    let below = counts[src] & ((1u << BUCKET) - 1u);
-    emit(inv, src, below + (item & ((1u << BUCKET) - 1u)), firsts[BUCKET] + item, entry);   //: work
+    let found = piece(first_entry(BUCKET) + entry, BUCKET);
+    emit(inv, found.x, found.y + (item & ((1u << BUCKET) - 1u)), firsts[BUCKET] + item, entry);   //: work
 }

@@ -3,6 +3,7 @@
 //#include lib/settled.wgsl
 //#include expansion/po2/buckets.wgsl
 //#include expansion/po2/find.wgsl
+//#include expansion/po2/piece.wgsl
 // Power-of-two buckets, pass 2: no search among the src, only among 32 buckets.
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
 @group(0) @binding(2) var<storage, read> entries: array<u32>;
@@ -23,8 +24,6 @@ fn unpack(inv: Invocation) {
         return;
     }
     let entry = item >> bucket;
-    let src = entries[first_entry(bucket) + entry];                         //: entry
-    // The entry's offset within its src is not stored: it is what the lower bits of N stand for.
-    let below = counts[src] & ((1u << bucket) - 1u);
-    emit(inv, src, below + (item & ((1u << bucket) - 1u)), first + item, entry);   //: work
+    let found = piece(first_entry(bucket) + entry, bucket);
+    emit(inv, found.x, found.y + (item & ((1u << bucket) - 1u)), first + item, entry);   //: work
 }
