@@ -24,7 +24,7 @@ notebooks := find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*'
 help:
 	@echo "make lab      set up, then open JupyterLab on the first notebook (PORT=, LAB_FLAGS=)"
 	@echo "make test     set up, then run all tests (TEST_FLAGS='-k topk'; EXPANDLAB_REQUIRE=gpu,browser: no skips)"
-	@echo "make soak     the tests with many more generated examples"
+	@echo "make soak     the generated tests with 500 examples each"
 	@echo "make lint     ruff and nbstripout, changing nothing"
 	@echo "make format   let both of them repair what they can"
 	@echo "make lock     write the locks and environment.yml anew (LOCK_FLAGS=--upgrade: newest versions)"
@@ -48,8 +48,11 @@ test:
 	@$(setup) python driver browser
 	$(with_path) $(python) -m pytest $(TEST_FLAGS)
 
+# The generated tests alone: the others are the same with any number of examples.
 soak: export EXPANDLAB_HYPOTHESIS = soak
-soak: test
+soak:
+	@$(setup) python driver
+	$(with_path) $(python) -m pytest -m hypothesis --timeout 3600 -v $(TEST_FLAGS)
 
 # All three run, so that one round shows everything.
 lint:
