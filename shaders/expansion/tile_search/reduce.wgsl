@@ -20,15 +20,19 @@ fn reduce(inv: Invocation) {
     let inside = block < block_count();
     var sum = 0u;
     var wrapped = false;
-    if (inside) {
-        // Neighbouring threads read neighbouring counts.
+    // Neighbouring threads read neighbouring counts. In a full block no load waits for a test of its place.
+    let first = block * BLOCK + inv.local;
+    if (inside && params.src_count - block * BLOCK >= BLOCK) {
         for (var i = 0u; i < ROW; i++) {
-            let src = block * BLOCK + i * WG + inv.local;
-            if (src < params.src_count) {
-                let n = counts[src];                                        //: load
-                wrapped = wrapped || sum + n < sum;
-                sum += n;
-            }
+            let n = counts[first + i * WG];                                 //: load
+            wrapped = wrapped || sum + n < sum;
+            sum += n;
+        }
+    } else if (inside) {
+        for (var src = first; src < params.src_count; src += WG) {
+            let n = counts[src];
+            wrapped = wrapped || sum + n < sum;
+            sum += n;
         }
     }
     let upto = workgroup_scan(inv.local, sum);                              //: reduce
