@@ -16,12 +16,12 @@ def random_graph(seed, *, devices=None, stages=True, images=True, most=9):
     count = devices or rng.choice((1, 1, 2, 3))
     queues = [f"q{number}" for number in range(rng.choice((1, 1, 2, 3)))]
     graph = xl.FrameGraph({f"d{number}": queues for number in range(count)})
-    for number in range(rng.randint(1, 5)):
+    for number in range(rng.randint(1, 4)):
         if images and rng.random() < 0.2:
             shape = {part: rng.randint(1, 2) for part in ("mips", "layers", "aspects")}
             graph.image(f"i{number}", imported=rng.random() < 0.5, **shape)
         else:
-            graph.buffer(f"b{number}", rng.choice((4, 8, 300)), imported=rng.random() < 0.4)
+            graph.buffer(f"b{number}", rng.choice((4, 8, 300)), imported=rng.random() < 0.5)
     tags = rng.random() < 0.5
     explicit = rng.random() < 0.3
     spread = rng.random() < 0.4
