@@ -113,13 +113,17 @@ class Prepared:
 
     def run_part(self, buffer: Any, first: int, n: int, bound: tuple[int, int], *, timed: bool = True) -> Found:
         """Select from `n` scores of a GPU buffer with usage COPY_SRC, from score `first` on."""
+        self.copy_in(buffer, first, n)
+        ran = self.program.run({"params": params_words(n, self.sizes, bound)}, timed=timed)
+        return self._found(ran, n, bound, None)
+
+    def copy_in(self, buffer: Any, first: int, n: int) -> None:
+        """Copy scores of a GPU buffer into the program's own."""
         gpu = self.device.gpu
         with self.device.lock, self.device.errors("copying scores"):
             encoder = gpu.create_command_encoder()
             self.record_copy(encoder, buffer, first, n)
             gpu.queue.submit([encoder.finish()])
-        ran = self.program.run({"params": params_words(n, self.sizes, bound)}, timed=timed)
-        return self._found(ran, n, bound, None)
 
     def record_copy(self, encoder: Any, buffer: Any, first: int, n: int) -> None:
         """Record a copy of scores of a GPU buffer into the program's own."""
@@ -157,6 +161,7 @@ def report(
     wall_ms: float = 0.0,
     back: int = 0,
     timed: bool = False,
+    runs: int = 1,
 ) -> SelectionReport:
     """A report of one run; with no passes, of a run that had nothing to do."""
     return SelectionReport(
@@ -168,5 +173,6 @@ def report(
         method=method,
         software=device.info.is_software,
         words_back=back,
-        words_back_per_run=back,
+        words_back_per_push=back,
+        chunks=runs,
     )

@@ -18,7 +18,7 @@ class SelectionReport(Result):
     """What a selection cost; of several chunks or pushes, the sums over them.
 
     passes: as of an expansion. `words_back` are the 32-bit words that came back from the device in all;
-    `words_back_per_run` the most of one chunk or push. `scratch_bytes` are the buffers between the passes.
+    `words_back_per_push` the most of one push, or chunk. `scratch_bytes` are the buffers between the passes.
     """
 
     passes: tuple[PassReport, ...]
@@ -29,7 +29,7 @@ class SelectionReport(Result):
     method: str
     software: bool
     words_back: int
-    words_back_per_run: int
+    words_back_per_push: int
     chunks: int = 1
 
     @property
@@ -108,7 +108,7 @@ def merged(reports: Sequence[SelectionReport]) -> SelectionReport:
         passes=passes,
         wall_ms=sum(report.wall_ms for report in reports),
         words_back=sum(report.words_back for report in reports),
-        words_back_per_run=max(report.words_back_per_run for report in reports),
+        words_back_per_push=max(report.words_back_per_push for report in reports),
         chunks=sum(report.chunks for report in reports),
     )
 

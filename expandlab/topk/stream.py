@@ -10,6 +10,7 @@ from expandlab.errors import UnsupportedError
 from expandlab.gpu import Device, resolve
 from expandlab.topk.arguments import check_largest, check_scores, pick_method, whole
 from expandlab.topk.best import Best
+from expandlab.topk.fold import fold_bytes, run_folded
 from expandlab.topk.keys import FORMATS, Format, words_of
 from expandlab.topk.method import Sizes
 from expandlab.topk.prepared import Found, Prepared, fitting, report
@@ -87,6 +88,11 @@ class TopKStream:
     def _push(self, scores: np.ndarray | None, buffer: Any, count: int, base: int) -> None:
         prepared = self._prepare(count)
         step = prepared.sizes.max_n
+        # What is merged on the device has to fit a binding: k up to an eighth of its bytes.
+        merges = fold_bytes(min(self.k, count)) <= self.device.limits["max_storage_buffer_binding_size"]
+        if count > step and merges and not self._timed and not self.device.is_reference:
+            self._add(self._folded(prepared, scores, buffer, count, base), base)
+            return
         for first in range(0, count, step):
             n = min(step, count - first)
             bound = self._best.bound(base + first)
@@ -97,6 +103,19 @@ class TopKStream:
             else:
                 found = prepared.run_part(buffer, first, n, bound, timed=self._timed)
             self._add(found, base + first)
+
+    def _folded(self, prepared: Prepared, scores: np.ndarray | None, buffer: Any, count: int, base: int) -> Found:
+        """One result of a push that takes several runs."""
+
+        def load(first: int, n: int) -> None:
+            if scores is None:
+                prepared.copy_in(buffer, first, n)
+            else:
+                prepared.program.upload({"values": words_of(scores[first : first + n])})
+
+        return run_folded(
+            prepared, min(self.k, count), count, load, lambda first: self._best.bound(base + first)
+        )  # fmt: skip
 
     def _add(self, found: Found, base: int) -> None:
         self._best.add(found.values, found.indices, base)

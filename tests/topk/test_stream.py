@@ -83,33 +83,51 @@ def test_large_pushes_of_any_kind(dtype, any_device):
         assert stream.pushed == 4 * n
 
 
-@pytest.mark.gpu
-def test_no_more_than_2k_and_4_words_come_back_for_a_push(gpu, monkeypatch):
-    k, n = 64, 9000
-    back = []
+@pytest.fixture
+def back(gpu, monkeypatch):
+    """Words that each reading from the device brought back, in order."""
+    words = []
     buffer_type = type(gpu.buffer(16))
-    read_mapped, read_buffer = buffer_type.read_mapped, type(gpu.gpu.queue).read_buffer
+    read = buffer_type.read_mapped
 
+    # The queue's `read_buffer` maps a buffer too.
     def counted(self, *args, **kwargs):
-        data = read_mapped(self, *args, **kwargs)
-        back.append(memoryview(data).nbytes // 4)
+        data = read(self, *args, **kwargs)
+        words.append(memoryview(data).nbytes // 4)
         return data
 
-    def counted_queue(self, *args, **kwargs):
-        data = read_buffer(self, *args, **kwargs)
-        back.append(memoryview(data).nbytes // 4)
-        return data
+    monkeypatch.setattr(buffer_type, "read_mapped", counted)
+    return words
 
+
+@pytest.mark.gpu
+def test_no_more_than_2k_and_4_words_come_back_for_a_push(gpu, back):
+    k, n = 64, 9000
     with xl.TopKStream(k, device=gpu) as stream:
-        stream.push(np.zeros(n, np.float32))
-        monkeypatch.setattr(buffer_type, "read_mapped", counted)
-        monkeypatch.setattr(type(gpu.gpu.queue), "read_buffer", counted_queue)
-        for number in range(3):
+        for number in range(4):
             back.clear()
             stream.push(np.random.default_rng(number).standard_normal(n).astype(np.float32), number * n)
             assert 0 < sum(back) <= 2 * k + 4
         report = stream.result().report
-    assert report.words_back_per_run == 2 * k + 4 and report.words_back == 4 * (2 * k + 4) and report.chunks == 4
+    assert report.words_back_per_push == 2 * k + 4 and report.words_back == 4 * (2 * k + 4) and report.chunks == 4
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
+@pytest.mark.parametrize("k", [1, 151, 6000])
+def test_nor_for_a_push_of_several_runs(dtype, k, gpu, back):
+    lowered = xl.adopt(gpu.gpu)
+    lowered.limits["max_storage_buffer_binding_size"] = 65536
+    rng = np.random.default_rng(1)
+    pushes = [(rng.integers(0, 3000, 50_001).astype(dtype), 2**33), (rng.integers(0, 4000, 40_000).astype(dtype), 5)]
+    with xl.TopKStream(k, device=lowered) as stream:
+        for number, (values, base) in enumerate(pushes):
+            back.clear()
+            stream.push(values, base)
+            assert 0 < sum(back) <= 2 * k + 4
+            assert_best(stream.result(), pushes[: number + 1], k, True)
+        assert stream.result().report.chunks >= 4
+        assert stream.result().report.passes[-1].name == "fold"
 
 
 @pytest.mark.gpu
@@ -137,10 +155,11 @@ def test_pushes_beyond_one_binding(gpu):
     values = np.random.default_rng(1).integers(0, 3000, 50_000).astype(np.float32)
     buffer = gpu.gpu.create_buffer(size=values.nbytes, usage="STORAGE|COPY_SRC|COPY_DST")
     gpu.gpu.queue.write_buffer(buffer, 0, values)
-    with xl.TopKStream(150, device=lowered) as stream:
-        stream.push(values, 2**33)
-        stream.push(buffer, 5)
-        assert_best(stream.result(), [(values, 2**33), (values, 5)], 150, True)
+    for timed in (False, True):
+        with xl.TopKStream(150, device=lowered, timed=timed) as stream:
+            stream.push(values, 2**33)
+            stream.push(buffer, 5)
+            assert_best(stream.result(), [(values, 2**33), (values, 5)], 150, True)
 
 
 def test_fewer_than_k_are_all_of_them():
