@@ -87,6 +87,7 @@ def _bound(b: Any) -> None:
     pieces = -(-int(b.params[0]) // _length(b))
     best = b.best[:pieces]
     limit = np.uint32(0xFFFFFFFF) if pieces < b.sizes.k else np.partition(best, b.sizes.k - 1)[b.sizes.k - 1]
+    limit = min(limit, b.params[1])
     picked = np.flatnonzero(best <= limit)
     b.work[BOUND], b.work[COUNT_PICKED] = limit, len(picked)
     b.picked[: len(picked)] = picked

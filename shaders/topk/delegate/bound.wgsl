@@ -21,6 +21,8 @@ fn bound(@builtin(local_invocation_index) local: u32) {
     if (pieces >= params.k) {
         limit = kth_key(pieces, params.k, local);                           //: bound
     }
+    // What counts is not worse than the bound from outside, so pieces without anything that counts are not picked.
+    limit = min(limit, params.bound);
     if (local == 0u) {
         atomicStore(&work[BOUND], limit);
     }
