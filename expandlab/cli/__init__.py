@@ -1,4 +1,4 @@
-"""The command line: `expandlab doctor | lab | expand | topk | bench | sweep | search | shaders | figure`.
+"""The command line: `expandlab doctor | lab | expand | topk | graph | bench | sweep | search | shaders | figure`.
 
 Exit 0 done, 1 a problem that the message explains, 2 wrong usage.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json as _json
 from collections.abc import Callable
+from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -218,6 +219,44 @@ def sweep(
         retry_failed=retry_failed, peers=tuple(peers or ()),
     )  # fmt: skip
     _print_json(done.to_dict()) if json else tables.show_sweep(done)
+
+
+class _Mode(StrEnum):
+    dag = "dag"
+    chain = "chain"
+
+
+class _Schedule(StrEnum):
+    depth = "depth"
+    list = "list"
+    heft = "heft"
+    optimal = "optimal"
+
+
+@app.command()
+@_explained
+def graph(
+    file: Annotated[Path, typer.Argument(help="A frame graph (JSON): passes with accesses, or with slots.")],
+    mode: Annotated[_Mode, typer.Option(help="`chain` links every access to the one before it, for comparison.")] = (
+        _Mode.dag
+    ),
+    schedule: Annotated[_Schedule, typer.Option(help="How the order is chosen.")] = _Schedule.depth,
+    tags: Annotated[bool, typer.Option("--tags/--no-tags", help="Take declared independence into account.")] = True,
+    dot: Annotated[bool, typer.Option("--dot", help="Print the plan for Graphviz instead.")] = False,
+    json: Json = False,
+) -> None:
+    """Plan a frame graph: order, barriers, waits, copies, memory."""
+    from expandlab.cli import planning
+
+    if dot and json:
+        raise typer.BadParameter("give --dot or --json, not both")
+    plan = planning.compiled(file, mode.value, schedule.value, tags)
+    if json:
+        _print_json({**plan.to_dict(), "timeline": plan.simulate().to_dict()})
+    elif dot:
+        typer.echo(plan.to_dot(), nl=False)
+    else:
+        planning.show(plan)
 
 
 @app.command()
