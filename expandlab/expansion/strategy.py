@@ -47,6 +47,8 @@ class Strategy:
 
     title, summary: for people. solution: the number in the source document, as text, or None. needs: features that
     the device must have. max_src, max_dst: caps on the input, or None. modelled: True where only `thread_map` works.
+    memory_formula: bytes of the buffers between the passes, for P1 src, P2 items and WG threads in a workgroup, up to a
+    few hundred; a Python expression. Empty where nothing of ours is between them.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Strategy:
     max_src: int | None = None
     max_dst: int | None = None
     modelled: bool = False
+    memory_formula: str = ""
     # Adds the passes to a graph; None for a modelled strategy.
     passes: Callable[[Passes], None] | None = field(default=None, repr=False, compare=False)
     # The CPU model of threads, steps and memory.
@@ -75,7 +78,7 @@ class Strategy:
 
     def to_dict(self) -> dict[str, Any]:
         """The public fields as plain Python."""
-        names = ("name", "title", "solution", "summary", "needs", "max_src", "max_dst", "modelled")
+        names = ("name", "title", "solution", "summary", "needs", "max_src", "max_dst", "modelled", "memory_formula")
         return {name: getattr(self, name) for name in names} | {"needs": list(self.needs)}
 
 

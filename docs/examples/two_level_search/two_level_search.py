@@ -70,6 +70,7 @@ STRATEGY = Strategy(
     title="Prefix sum and a search in two levels",
     solution=None,
     summary="A prefix sum, one search for the block in a short table, and one inside the block.",
+    memory_formula="4 * P1 + P1 / (2 * WG)",
     passes=passes,
     model=model,
     memory=memory,

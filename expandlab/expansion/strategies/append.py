@@ -114,6 +114,7 @@ STRATEGY = Strategy(
     title="Append one info for each item",
     solution="1",
     summary="Each src takes a range with one atomic and writes N infos in a loop. Good when every N is small.",
+    memory_formula="8 * P2",
     passes=passes,
     model=model,
     memory=memory,

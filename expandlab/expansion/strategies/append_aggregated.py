@@ -44,6 +44,7 @@ STRATEGY = Strategy(
     title="Append, one atomic for each subgroup",
     solution=None,
     summary="As append, but the lanes of a subgroup reserve their infos together. Good when every N is small.",
+    memory_formula="8 * P2",
     passes=passes,
     model=model,
     memory=append.memory,

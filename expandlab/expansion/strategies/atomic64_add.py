@@ -27,6 +27,7 @@ STRATEGY = Strategy(
     title="64-bit counter, one addition",
     solution="2.5",
     summary="Count and sum in one 64-bit word; one atomic add for each src replaces the prefix sum.",
+    memory_formula="12 * P1",
     needs=atomic64.NEEDS,
     passes=atomic64.passes,
     model=atomic64.model("atomic64_add", _count_steps),

@@ -31,6 +31,7 @@ STRATEGY = Strategy(
     title="64-bit counter, one addition for each workgroup",
     solution=None,
     summary="As the 64-bit addition, but a workgroup scans its src first and adds once for all of them.",
+    memory_formula="12 * P1",
     needs=atomic64.NEEDS,
     passes=atomic64.passes,
     model=atomic64.model("atomic64_aggregated", _count_steps),

@@ -32,6 +32,7 @@ STRATEGY = Strategy(
     title="64-bit counter, compare-exchange loop",
     solution="2.5",
     summary="Count and sum in one 64-bit word, written by a compare-exchange loop: each round only one thread gets in.",
+    memory_formula="12 * P1",
     needs=atomic64.NEEDS,
     # 2^20 src on one address took 33 s; 2^14 take tens of milliseconds.
     max_src=16384,

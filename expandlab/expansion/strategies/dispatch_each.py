@@ -117,6 +117,7 @@ STRATEGY = Strategy(
     title="A dispatch for each src",
     solution=None,
     summary="One indirect dispatch of N threads for each src. No search at all, but a fixed cost for every dispatch.",
+    memory_formula="260 * P1",
     max_src=MAX_SRC,
     passes=passes,
     model=model,

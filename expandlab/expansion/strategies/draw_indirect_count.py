@@ -114,6 +114,7 @@ STRATEGY = Strategy(
     title="Draws with a count from the GPU",
     solution=None,
     summary="Each src appends a draw of N vertices; one indirect-count command runs them all, a vertex for each item.",
+    memory_formula="24 * P1",
     needs=("multi-draw-indirect-count", "vertex-writable-storage", "indirect-first-instance"),
     passes=passes,
     model=model,

@@ -87,6 +87,7 @@ STRATEGY = Strategy(
     title="Flat expansion",
     solution="0",
     summary="P1 x MAX_N threads; a thread whose local index is N or more stops at once. Good when N hardly varies.",
+    memory_formula="4 * P1",
     passes=passes,
     model=model,
     memory=memory,

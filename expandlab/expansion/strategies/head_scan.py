@@ -113,6 +113,7 @@ STRATEGY = Strategy(
     title="Head scan",
     solution=None,
     summary="Mark where each src begins, scan the marks over the whole output, subtract: what array libraries do.",
+    memory_formula="4 * P2 + P2 / (2 * WG) + 4 * P1 + P1 / (2 * WG)",
     passes=passes,
     model=model,
     memory=memory,

@@ -92,6 +92,7 @@ STRATEGY = Strategy(
     title="Linear search",
     solution="2, first form",
     summary="Every thread walks the list of (src, N) from its beginning. P1 x P2 steps: for a handful of src only.",
+    memory_formula="8 * P1",
     max_src=MAX_LIST,
     passes=passes,
     model=model,

@@ -140,6 +140,7 @@ STRATEGY = Strategy(
     title="Look-back scan and binary search",
     solution=None,
     summary="A prefix sum in a single pass: each workgroup looks back at what the ones before it have published.",
+    memory_formula="4 * P1 + P1 / WG",
     passes=passes,
     model=model,
     memory=memory,

@@ -91,6 +91,7 @@ STRATEGY = Strategy(
     title="Power-of-two buckets, 32 dispatches",
     solution="3",
     summary="One entry for each set bit of N; every bucket has its own indirect dispatch. No search, but 32 launches.",
+    memory_formula="4 * sum(min(P1, P2 >> b) for b in range(32))",
     passes=passes,
     model=model,
     memory=buckets.bit_memory,

@@ -17,6 +17,7 @@ STRATEGY = Strategy(
     title="Power-of-two buckets, 32 dispatches, offsets stored",
     solution="3",
     summary="As po2_buckets, with the offset of every entry stored beside its src: one load less, twice the memory.",
+    memory_formula="8 * sum(min(P1, P2 >> b) for b in range(32))",
     passes=partial(po2_buckets.passes, stored=True),
     model=partial(po2_buckets.model, stored=True),
     memory=partial(buckets.bit_memory, stored=True),

@@ -67,6 +67,7 @@ STRATEGY = Strategy(
     title="Power-of-two buckets, one dispatch",
     solution="3, note",
     summary="One entry for each set bit of N, bucket by bucket; no search among the src. Fast, but more memory.",
+    memory_formula="4 * sum(min(P1, P2 >> b) for b in range(32))",
     passes=passes,
     model=model,
     memory=buckets.bit_memory,

@@ -18,6 +18,7 @@ STRATEGY = Strategy(
     title="Power-of-two buckets, one dispatch, offsets stored",
     solution="3",
     summary="As po2_merged, with the offset of every entry stored beside its src: one load less, twice the memory.",
+    memory_formula="8 * sum(min(P1, P2 >> b) for b in range(32))",
     passes=partial(po2_merged.passes, stored=True),
     model=partial(po2_merged.model, stored=True),
     memory=partial(buckets.bit_memory, stored=True),

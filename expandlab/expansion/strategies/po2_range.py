@@ -170,6 +170,7 @@ STRATEGY = Strategy(
     title="Ranges of powers of two",
     solution="3, later form",
     summary="Each src lies in one bucket as one piece; a thread picks between two entries.",
+    memory_formula="8 * sum(min(2 * P1, (P2 >> b) + 1) for b in range(P2.bit_length()))",
     passes=passes,
     model=model,
     memory=memory,

@@ -60,6 +60,7 @@ STRATEGY = Strategy(
     title="Prefix sum and binary search",
     solution="2",
     summary="A prefix sum over N, then one binary search for every item. The usual choice; little memory.",
+    memory_formula="4 * P1 + P1 / (2 * WG)",
     passes=passes,
     model=model,
     memory=memory,

@@ -251,6 +251,7 @@ STRATEGY = Strategy(
     title="Size classes",
     solution=None,
     summary="A thread loops over a small src, 32 threads stride a medium one, workgroups a large one.",
+    memory_formula="4 * P1 + 4 * P1 + 4 * min(P1, P2 // 32) + 8 * (min(P1, P2 // 1024) + P2 // 16384) + 2 * P1 / WG",
     passes=passes,
     model=model,
     memory=memory,

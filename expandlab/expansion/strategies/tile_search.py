@@ -104,6 +104,7 @@ STRATEGY = Strategy(
     title="Load-balancing search",
     solution=None,
     summary="A prefix sum that notes the src of each tile of the output, and bits counted inside the tile.",
+    memory_formula="4 * P1 + P2 / (4 * WG) + P1 / WG",
     passes=passes,
     model=lambda counts, sizes: model(counts, sizes, memory),
     memory=memory,

@@ -178,6 +178,7 @@ STRATEGY = Strategy(
     title="Workgroup scan",
     solution=None,
     summary="Each workgroup scans its own src in workgroup memory, reserves a range with one atomic and strides it.",
+    memory_formula="4 * P1 / WG + 8 * (P2 // (64 * WG))",
     passes=passes,
     model=model,
     memory=memory,
