@@ -198,15 +198,32 @@ class Plan:
         return found
 
     def run(self, devices: Any = None, inputs: Mapping[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
-        """Run the plan on a device; returns {output: uint32 array}.
+        """Run the plan; returns {output: uint32 array}.
 
-        devices: an open device or the name of one, as `device=` elsewhere.
+        devices: an open device or the name of one, as `device=` elsewhere, which then runs the passes of all the
+            graph's devices; or several, as a list in the order of the graph's devices or {the graph's device: device},
+            with the plan's copies between them through the host's memory.
         inputs: {imported resource: array}, each of the declared size in bytes or shorter; the rest is zero.
+
+        Raises GraphError naming what is missing, DeviceError with the passes that were in flight.
         """
         from expandlab.gpu import resolve
+        from expandlab.graph.several import assigned
 
-        with self.program(resolve(devices)) as program:
-            return program.run(inputs or {}).arrays
+        several = assigned(self, devices)
+        if several is None:
+            with self.program(resolve(devices)) as program:
+                return program.run(inputs or {}).arrays
+        with self.programs(several) as programs:
+            return programs.run(inputs or {}).arrays
+
+    def programs(self, devices: Mapping[str, Any]) -> Any:
+        """The plan made ready on several devices: {the graph's device: an open device or the name of one}."""
+        from expandlab.gpu import resolve
+        from expandlab.graph.several import Several
+
+        self._check_kernels()
+        return Several(self, {name: resolve(device) for name, device in devices.items()})
 
     def program(self, device: Any, external: Mapping[str, Any] | None = None) -> Any:
         """The plan made ready on `device`: buffers, pipelines and bindings are made once, runs are many.

@@ -61,6 +61,10 @@ class ReferenceProgram:
         outputs = {name: self._arrays[name].copy()[: graph.resources[name].size // 4] for name in graph.outputs}
         return PlanRun(outputs, passes, wall_ms)
 
+    def run_pass(self, name: str) -> None:
+        """Run one twin."""
+        self._twin(name)
+
     def sample(self) -> tuple[list[float | None], float]:
         """Run every twin on what was uploaded and return (no times of passes, ms on the wall)."""
         start = time.perf_counter()

@@ -1,0 +1,341 @@
+"""Runs a plan on several wgpu devices: each with its own buffers and its own passes, copies through the host's memory.
+
+A worker thread for each device goes through the plan's order. Before a pass it keeps the plan's waits, which here say
+that a pass of another device has been submitted; then it brings over the plan's copies for the pass. Bytes that several
+devices need are read from their source once. Reading waits for the source's own queue, so whoever has read knows that
+the bytes are those of their last writer; and the source's next writer has a wait for that reader. Other devices, and
+the passes that a device has in flight, go on meanwhile.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from expandlab.errors import DeviceError, GraphError, UnknownNameError
+from expandlab.graph.plan import input_words
+
+if TYPE_CHECKING:
+    from expandlab.gpu import Device
+    from expandlab.graph.plan import Plan
+
+
+@dataclass(frozen=True)
+class Span:
+    """When something happened in a run, in us from its start: a pass, or a copy (with its resource's name)."""
+
+    device: str
+    kind: str
+    name: str
+    begin_us: float
+    end_us: float
+
+
+@dataclass(frozen=True)
+class SeveralRun:
+    """One run: output arrays (uint32), and when each pass and copy was under way, by the host's clock.
+
+    A pass's span ends when the device has finished it if the run was `timed`, otherwise when it was submitted.
+    """
+
+    arrays: dict[str, np.ndarray]
+    spans: tuple[Span, ...]
+    wall_ms: float
+
+
+def assigned(plan: Plan, devices: Any) -> dict[str, Any] | None:
+    """{the graph's device: what the caller gives for it}, or None where one device does everything.
+
+    Raises UnknownNameError, GraphError naming `devices`.
+    """
+    used = [name for name in plan.graph.devices or ("gpu0",) if name in set(plan.devices.values())]
+    if isinstance(devices, Mapping):
+        unknown = [name for name in devices if name not in plan.graph.devices]
+        missing = [name for name in used if name not in devices]
+        if unknown:
+            raise UnknownNameError(f"devices[{unknown[0]!r}]: the graph has {', '.join(plan.graph.devices)}")
+        if missing:
+            raise GraphError(f"devices: none for {', '.join(missing)}, which has passes of the plan")
+        return {name: devices[name] for name in used}
+    if isinstance(devices, (list, tuple)):
+        if len(devices) < len(used):
+            raise GraphError(f"devices: {len(devices)} of them, and the plan's passes are on {', '.join(used)}")
+        return dict(zip(used, devices, strict=False))
+    return None
+
+
+class Several:
+    """A plan on several devices, prepared once; `run` as often as wanted.
+
+    devices: {the graph's device: an open device}.
+    """
+
+    def __init__(self, plan: Plan, devices: Mapping[str, Device]):
+        self.plan = plan
+        self.devices = dict(devices)
+        for copy in plan.copies:
+            if copy.range[0] % 4 or copy.range[1] % 4:
+                raise GraphError(
+                    f"{copy!r}: these bytes are no whole words of four, and a run copies whole ones; align the ranges"
+                )
+        self._stack = ExitStack()
+        try:
+            self._shares = {
+                name: self._stack.enter_context(_Share(plan, name, device)) for name, device in self.devices.items()
+            }
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def __enter__(self) -> Several:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the devices' memory back."""
+        self._stack.close()
+
+    def run(self, inputs: Mapping[str, np.ndarray], *, timed: bool = False) -> SeveralRun:
+        """Upload `inputs` to every device that uses them, run the plan, and put the outputs together.
+
+        timed: wait for every pass, so that its span ends when the device has finished it.
+
+        Raises DeviceError with the device that failed and the passes that were in flight; the plan can be run again
+        on the devices that are left.
+        """
+        start = time.perf_counter()
+        words = input_words(self.plan.graph, inputs)
+        for share in self._shares.values():
+            share.upload(words)
+        run = _Run(self.plan, self._shares, start, timed)
+        threads = [threading.Thread(target=run.work, args=(name,), name=f"passes of {name}") for name in self._shares]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        run.check()
+        arrays = {name: self._output(name, words) for name in self.plan.graph.outputs}
+        return SeveralRun(arrays, tuple(run.spans), (time.perf_counter() - start) * 1e3)
+
+    def _output(self, name: str, words: Mapping[str, np.ndarray]) -> np.ndarray:
+        size = self.plan.graph.resources[name].size // 4
+        found = np.zeros(size, np.uint32)
+        given = words.get(name, found)[:size]
+        found[: len(given)] = given
+        for low, high, device in self._homes(name):
+            found[low // 4 : high // 4] = self._shares[device].read(name, low, high)
+        return found
+
+    def _homes(self, name: str) -> list[tuple[int, int, str]]:
+        """Where the last writer of each byte ran: ranges, none of which overlap."""
+        size = self.plan.graph.resources[name].size
+        homes: list[tuple[int, int, str]] = []
+        for item in self.plan.order:
+            device = self.plan.devices[item]
+            for access in self.plan.passes[item].accesses:
+                if access.resource == name and access.writes:
+                    low, high = access.range or (0, size)
+                    homes = [piece for home in homes for piece in _without(home, low, high)] + [(low, high, device)]
+        return homes
+
+
+def _without(home: tuple[int, int, str], low: int, high: int) -> list[tuple[int, int, str]]:
+    begin, end, device = home
+    pieces = [(begin, min(end, low), device), (max(begin, high), end, device)]
+    return [piece for piece in pieces if piece[0] < piece[1]]
+
+
+class _Share:
+    """The passes of one device, and its copies of the resources that they use."""
+
+    def __init__(self, plan: Plan, name: str, device: Device):
+        from expandlab.graph.execute import Program
+        from expandlab.graph.reference import ReferenceProgram
+
+        self.device = device
+        self.order = [item for item in plan.order if plan.devices[item] == name]
+        self._number = {item: index for index, item in enumerate(self.order)}
+        part = _Part(plan, self.order)
+        self._program = (ReferenceProgram if device.is_reference else Program)(part, device)
+        self._resources = set(part.graph.resources)
+
+    def __enter__(self) -> _Share:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._program.close()
+
+    def upload(self, words: Mapping[str, np.ndarray]) -> None:
+        """Write the inputs that this device's passes use."""
+        self._program.upload({name: data for name, data in words.items() if name in self._resources})
+
+    def write(self, name: str, low: int, data: np.ndarray) -> None:
+        """Set bytes from `low` on."""
+        if self.device.is_reference:
+            self._program.words(name)[low // 4 : low // 4 + len(data)] = data
+            return
+        with self.device.lock, self.device.errors(f"writing {name}"):
+            self.device.gpu.queue.write_buffer(self._program.buffer(name), low, data)
+
+    def read(self, name: str, low: int, high: int) -> np.ndarray:
+        """Bytes `low` .. `high` as words, after everything that was submitted before."""
+        if self.device.is_reference:
+            return self._program.words(name)[low // 4 : high // 4].copy()
+        if low == high:
+            return np.zeros(0, np.uint32)
+        device = self.device
+        with device.lock, device.errors(f"reading {name}"):
+            staging = device.buffer(high - low, "MAP_READ|COPY_DST", "on its way")
+            encoder = device.gpu.create_command_encoder()
+            encoder.copy_buffer_to_buffer(self._program.buffer(name), low, staging, 0, high - low)
+            device.gpu.queue.submit([encoder.finish()])
+        # Not under the lock: the device's own worker goes on submitting while this waits.
+        with device.errors(f"reading {name}"):
+            staging.map_sync("READ")
+            try:
+                return np.frombuffer(staging.read_mapped(copy=True), np.uint32)
+            finally:
+                staging.unmap()
+                staging.destroy()
+
+    def submit(self, item: str, wait: bool) -> None:
+        """Run one pass; wait: until the device has finished it."""
+        if self.device.is_reference:
+            self._program.run_pass(item)
+            return
+        with self.device.lock, self.device.errors(f"running {item}"):
+            encoder = self.device.gpu.create_command_encoder()
+            self._program.record_pass(encoder, self._number[item])
+            self.device.gpu.queue.submit([encoder.finish()])
+        if wait:
+            self.device.wait()
+
+
+class _Part:
+    """What a program needs to know of a plan, of some passes alone."""
+
+    def __init__(self, plan: Plan, order: Sequence[str]):
+        from expandlab.graph.frame_graph import FrameGraph
+
+        self.order = list(order)
+        self.passes = {item: plan.passes[item] for item in order}
+        self.graph = FrameGraph()
+        used = {access.resource for item in self.passes.values() for access in item.accesses}
+        self.graph.resources = {name: item for name, item in plan.graph.resources.items() if name in used}
+
+
+class _Run:
+    """One run: how far every queue is, what was copied, and what went wrong."""
+
+    def __init__(self, plan: Plan, shares: Mapping[str, _Share], start: float, timed: bool):
+        self._plan = plan
+        self._shares = shares
+        self._start = start
+        self._timed = timed
+        self._news = threading.Condition()
+        self._values: dict[tuple[str, str], int] = {}
+        self._bytes: dict[tuple[str, int, int, str, int], Future[np.ndarray]] = {}
+        self._failed: list[tuple[str, str, BaseException]] = []
+        self._under_way: dict[str, str] = {}
+        self.spans: list[Span] = []
+        self._waits = _by_pass(plan.waits)
+        self._copies = _by_pass(plan.copies)
+        # How many passes have written a resource before each pass: names the version of the bytes that it copies.
+        self._versions = _versions(plan)
+
+    def work(self, name: str) -> None:
+        """Everything that one device has to do."""
+        share = self._shares[name]
+        for item in share.order:
+            try:
+                with self._news:
+                    self._under_way[name] = item
+                if not self._wait_for(item):
+                    return
+                for copy in self._copies.get(item, ()):
+                    self._bring(copy, share, item)
+                begin = self._now()
+                share.submit(item, self._timed)
+                self.spans.append(Span(name, "pass", item, begin, self._now()))
+            except BaseException as error:
+                with self._news:
+                    self._failed.append((name, item, error))
+                    self._news.notify_all()
+                return
+            with self._news:
+                self._under_way.pop(name)
+                queue = (name, self._plan.queues[item])
+                self._values[queue] = self._values.get(queue, 0) + 1
+                self._news.notify_all()
+
+    def check(self) -> None:
+        """Raise what went wrong."""
+        if not self._failed:
+            return
+        name, item, error = self._failed[0]
+        if not isinstance(error, DeviceError):
+            raise error
+        flying = ", ".join(f"{what!r} on {where}" for where, what in self._under_way.items())
+        raise DeviceError(
+            f"device {name!r} ({self._shares[name].device.info.label}) failed in pass {item!r}: {error} In flight: "
+            f"{flying}. Run the plan again with other devices in its place"
+        ) from error
+
+    def _wait_for(self, item: str) -> bool:
+        """Keep the plan's waits; False where another device has failed meanwhile."""
+        waits = self._waits.get(item, ())
+
+        def ready() -> bool:
+            return bool(self._failed) or all(
+                self._values.get((wait.device, wait.queue), 0) >= wait.value for wait in waits
+            )
+
+        with self._news:
+            self._news.wait_for(ready)
+            return not self._failed
+
+    def _bring(self, copy: Any, share: _Share, item: str) -> None:
+        begin = self._now()
+        low, high = copy.range
+        key = (copy.resource, low, high, copy.source, self._versions[item, copy.resource])
+        with self._news:
+            first = key not in self._bytes
+            future = self._bytes.setdefault(key, Future())
+        if first:
+            try:
+                future.set_result(self._shares[copy.source].read(copy.resource, low, high))
+            except BaseException as error:
+                future.set_exception(error)
+        share.write(copy.resource, low, future.result())
+        self.spans.append(Span(copy.destination, "copy", copy.resource, begin, self._now()))
+
+    def _now(self) -> float:
+        return (time.perf_counter() - self._start) * 1e6
+
+
+def _by_pass(items: Sequence[Any]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for item in items:
+        found.setdefault(item.before, []).append(item)
+    return found
+
+
+def _versions(plan: Plan) -> dict[tuple[str, str], int]:
+    written: dict[str, int] = {}
+    found = {}
+    for item in plan.order:
+        for access in plan.passes[item].accesses:
+            found[item, access.resource] = written.get(access.resource, 0)
+        for access in plan.passes[item].accesses:
+            if access.writes:
+                written[access.resource] = written.get(access.resource, 0) + 1
+    return found
