@@ -36,6 +36,8 @@ class Sizes:
     k: int
     form: Format
     largest: bool
+    # Whether the device is a CPU: a workgroup that has nothing to do then costs as much as one that reads.
+    software: bool = False
 
     @property
     def list_room(self) -> int:
@@ -55,7 +57,11 @@ class Sizes:
     @property
     def readers(self) -> int:
         """Workgroups of a pass that reads all scores."""
-        return min(READERS, -(-self.quads // TILE_QUADS))
+        tiles = -(-self.quads // TILE_QUADS)
+        if self.software:
+            # Few, but none with so many tiles that llvmpipe would end its loops, after 65 535 rounds.
+            return min(READERS, max(min(tiles, 32), -(-tiles // 64)))
+        return min(READERS, tiles)
 
 
 @dataclass(frozen=True)

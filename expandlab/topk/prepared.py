@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ def fitting(method: Method, sizes: Sizes, device: Device) -> Selection:
         half = -(-half // 8) * 8
         if half >= now.max_n:
             refuse(built, device)
-        now = Sizes(half, min(sizes.k, half), sizes.form, sizes.largest)
+        now = replace(now, max_n=half, k=min(sizes.k, half))
 
 
 def refuse(built: Selection, device: Device) -> None:

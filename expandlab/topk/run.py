@@ -45,7 +45,7 @@ def top_k(
     chosen = pick_method(method, n, k, dev)
     if k == 0:
         return TopK(scores[:0].copy(), np.zeros(0, np.uint32), report(chosen.name, dev, []))
-    built = fitting(chosen, Sizes(n, k, form, largest), dev)
+    built = fitting(chosen, Sizes(n, k, form, largest, dev.info.is_software), dev)
     with Prepared(chosen, built, dev) as prepared:
         return select(prepared, scores, k)
 

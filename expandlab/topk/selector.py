@@ -58,7 +58,7 @@ class Selector:
         self.largest = check_largest(largest)
         self.device = resolve(device)
         self.method = pick_method(method, self.max_n, self.k, self.device)
-        sizes = Sizes(max(1, self.max_n), max(1, self.k), form, self.largest)
+        sizes = Sizes(max(1, self.max_n), max(1, self.k), form, self.largest, self.device.info.is_software)
         self._prepared = Prepared(self.method, fitting(self.method, sizes, self.device), self.device)
         self._slots = None
         self._next_slot = 0

@@ -127,7 +127,7 @@ class TopKStream:
             return self._prepared
         self.close()
         method = pick_method("auto", count, min(self.k, count), self.device)
-        sizes = Sizes(count, min(self.k, count), self._form, self.largest)
+        sizes = Sizes(count, min(self.k, count), self._form, self.largest, self.device.info.is_software)
         self._prepared = Prepared(method, fitting(method, sizes, self.device), self.device)
         self._whole_push = count
         return self._prepared

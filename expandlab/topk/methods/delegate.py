@@ -19,7 +19,6 @@ from expandlab.topk.method import (
     BOUND,
     COUNT_FOUND,
     COUNT_PICKED,
-    READERS,
     WORKGROUP,
     Method,
     Selection,
@@ -34,22 +33,24 @@ from expandlab.topk.radix import add_last, add_rounds, rounds_of
 TEAM, FEWEST, FOR_EACH = 32, 4096, 8
 # Teams are short of registers before the device is short of workgroups.
 _GROUPS = 4096
+_FEW_GROUPS = 256
 
 
 def passes(p: Selection) -> None:
     """reset -> maxima -> bound -> again -> the digit rounds, mostly idle -> collect -> the last step."""
     p.reset(histograms=rounds_of(p.sizes))
     pieces = most_pieces(p.sizes)
+    most = _FEW_GROUPS if p.sizes.software else _GROUPS
     p.words("best", pieces)
     p.words("picked", pieces)
     p.words("kept", 2 * p.sizes.kept_room)
     p.add(
-        "maxima", groups=min(_GROUPS, -(-pieces * TEAM // WORKGROUP)), useful=lambda n: n, twin=_maxima,
+        "maxima", groups=min(most, -(-pieces * TEAM // WORKGROUP)), useful=lambda n: n, twin=_maxima,
         overwrites=("best",),
     )  # fmt: skip
     p.add("bound", groups=1, useful=lambda n: WORKGROUP, twin=_bound, overwrites=("picked",))
     p.add(
-        "again", groups=min(READERS, p.sizes.readers), useful=lambda n: n, twin=_again, overwrites=("kept",),
+        "again", groups=p.sizes.readers, useful=lambda n: n, twin=_again, overwrites=("kept",),
         rename={"gathered": "kept"},
     )  # fmt: skip
     add_rounds(p, found=True)
