@@ -199,6 +199,8 @@ class Program:
             for access in item.accesses:
                 usages[access.resource].add(_USAGE[access.usage])
         for name, resource in self.plan.graph.resources.items():
+            if resource.kind == "image":
+                continue
             if name in self._external:
                 self._buffers[name] = self._external[name]
                 continue

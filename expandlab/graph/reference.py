@@ -24,8 +24,8 @@ class ReferenceProgram:
         self.plan = plan
         # The same limits as on a GPU, so that what is too large is the same error.
         check_limits(plan.graph, device)
-        resources = plan.graph.resources
-        self._arrays = {name: np.zeros(max(1, -(-item.size // 4)), np.uint32) for name, item in resources.items()}
+        buffers = {name: item for name, item in plan.graph.resources.items() if item.kind == "buffer"}
+        self._arrays = {name: np.zeros(max(1, -(-item.size // 4)), np.uint32) for name, item in buffers.items()}
         for item in plan.passes.values():
             if item.kernel.twin is None:
                 raise UnsupportedError(
