@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from expandlab import counts, panels, relics
+    from expandlab.advice import Advice, advise
     from expandlab.errors import (
         CapacityError,
         CountsError,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from expandlab.topk import Selector, TopK, TopKStream, top_k, top_k_methods
 
 _HOME = {
+    "expandlab.advice": "Advice advise",
     "expandlab.errors": (
         "CapacityError CountsError CycleError DeviceError DeviceLimitError ExpandlabError GraphError "
         "IndependenceError RelicsError ShaderError UninitialisedReadError UnknownNameError UnsupportedError"
@@ -69,6 +71,7 @@ _MODULES = ("counts", "panels", "relics")
 
 __all__ = [
     "Access",
+    "Advice",
     "CapacityError",
     "CountsError",
     "CycleError",
@@ -98,6 +101,7 @@ __all__ = [
     "UnknownNameError",
     "UnsupportedError",
     "adopt",
+    "advise",
     "atomic",
     "browser_device",
     "counts",

@@ -31,13 +31,13 @@ def pick_strategy(name: str, counts: np.ndarray, device: Device | None) -> Strat
 
     known = strategies()
     if name == "auto":
-        return next(known[choice] for choice in _PREFERENCE if _obstacle(known[choice], counts, device) is None)
+        return next(known[choice] for choice in _PREFERENCE if obstacle(known[choice], counts, device) is None)
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"strategy={name!r}: use 'auto' or one of {', '.join(known)}")
-    obstacle = _obstacle(known[name], counts, device)
-    if obstacle:
-        nearest = next(choice for choice in _PREFERENCE if _obstacle(known[choice], counts, device) is None)
-        raise UnsupportedError(f"strategy={name!r}: {obstacle}. Nearest one that runs: {nearest!r}")
+    why_not = obstacle(known[name], counts, device)
+    if why_not:
+        nearest = next(choice for choice in _PREFERENCE if obstacle(known[choice], counts, device) is None)
+        raise UnsupportedError(f"strategy={name!r}: {why_not}. Nearest one that runs: {nearest!r}")
     return known[name]
 
 
@@ -60,14 +60,15 @@ def runs(name: str, counts: np.ndarray, device: Device) -> bool:
     """Whether the strategy takes these counts on the device."""
     from expandlab.expansion.strategies import strategies
 
-    return _obstacle(strategies()[name], counts, device) is None
+    return obstacle(strategies()[name], counts, device) is None
 
 
 # `prefix_search` needs no feature, caps nothing, and is the usual choice in practice.
 _PREFERENCE = ("prefix_search",)
 
 
-def _obstacle(strategy: Strategy, counts: np.ndarray, device: Device | None) -> str | None:
+def obstacle(strategy: Strategy, counts: np.ndarray, device: Device | None) -> str | None:
+    """Why the strategy does not take these counts on the device, or None."""
     if device is None:
         return None
     if strategy.modelled:

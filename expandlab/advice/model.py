@@ -1,0 +1,202 @@
+"""A device's cost model: the fits of all strategies, predictions from them, and where it is kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from expandlab.advice.account import terms
+from expandlab.advice.fit import Fit, calibrate, fit, probability_of_first
+from expandlab.advice.statistics import Statistics
+from expandlab.gpu import Device
+from expandlab.measuring import Measurements
+from expandlab.measuring.measurements import MeasurementsError, check_format, read_json, write_json
+from expandlab.measuring.workloads import from_recipe
+from expandlab.results import Result, to_plain
+
+FORMAT, VERSION = "expandlab-cost-model", 1
+# Fewer samples than this say nothing about the spread.
+FEWEST_SAMPLES = 4
+
+
+class Case(NamedTuple):
+    """One measured input: its statistics and the ms of each strategy."""
+
+    statistics: Statistics
+    ms: dict[str, float]
+
+
+class Prediction(NamedTuple):
+    """ms of a strategy, the parts of it by term, and the standard deviation of log(measured / predicted)."""
+
+    ms: float
+    parts: dict[str, float]
+    says: dict[str, str]
+    deviation: float
+
+
+@dataclass(frozen=True)
+class CostModel(Result):
+    """What an event costs on one device, strategy by strategy.
+
+    fits: by strategy. calibration: factor on the fits' spreads that makes stated probabilities come true. lanes,
+    workgroup_size: that the terms were counted with. device, driver, timer, shader_sha256, commit: where it comes from.
+    """
+
+    device: str
+    driver: str
+    timer: str
+    software: bool
+    lanes: int
+    workgroup_size: int
+    fits: dict[str, Fit]
+    calibration: float
+    cases: int
+    shader_sha256: dict[str, str]
+    commit: str | None
+
+    def __repr__(self) -> str:
+        return f"<CostModel of {self.device}: {len(self.fits)} strategies from {self.cases} inputs>"
+
+    def statistics(self, counts: np.ndarray) -> Statistics:
+        """The counts as the model looks at them."""
+        return Statistics(counts, self.lanes, self.workgroup_size)
+
+    def predict(self, name: str, s: Statistics) -> Prediction:
+        """The time of a strategy. Raises KeyError for one that was never measured."""
+        found, known = self.fits[name], {term.name: term for term in terms(name, s)}
+        events = [known[term].events if term in known else 0.0 for term in found.names]
+        parts = dict(zip(found.names, found.parts(events).tolist(), strict=True))
+        says = {term.name: term.says for term in known.values()}
+        return Prediction(sum(parts.values()), parts, says, found.deviation(events) * self.calibration)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write JSON to `path`; returns it."""
+        return write_json(Path(path), to_plain(self) | {"format": FORMAT, "version": VERSION})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> CostModel:
+        """Read what `save` wrote: data only. Raises MeasurementsError for anything else."""
+        data = read_json(Path(path))
+        check_format(data, FORMAT, VERSION, Path(path).name)
+        try:
+            fits = {
+                name: Fit(tuple(item["names"]), tuple(map(float, item["ms"])), float(item["spread"]),
+                          tuple(tuple(map(float, row)) for row in item["inverse"]), int(item["samples"]))
+                for name, item in data["fits"].items()
+            }  # fmt: skip
+            return cls(**{f.name: data[f.name] for f in dataclasses.fields(cls)} | {"fits": fits})
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise MeasurementsError(f"{Path(path).name}: is damaged ({error}); take another copy") from None
+
+
+def cases_of(measured: Iterable[Measurements], lanes: int, workgroup_size: int) -> list[Case]:
+    """Measurements as cases: those of checked strategies, one expansion at a time. Their counts are made again."""
+    found: dict[str, Case] = {}
+    for item in measured:
+        if item.at_once != 1 or item.workgroup_size != workgroup_size or "kind" not in item.input:
+            continue
+        names = ("kind", "mean", "max_n", "seed", "shape")
+        recipe = {name: item.input[name] for name in names if name in item.input}
+        values, _ = from_recipe(recipe | {"items": item.src_count} if recipe["kind"] != "standard_library" else recipe)
+        ms = {one.name: one.gpu.median for one in item.of_role("contender") if one.checked and one.gpu.median > 0}
+        # The same input may have been measured in parts.
+        known = found.setdefault(item.counts_sha256, Case(Statistics(values, lanes, workgroup_size), {}))
+        known.ms.update(ms)
+    return list(found.values())
+
+
+def fitted(cases: Sequence[Case], **about: Any) -> CostModel:
+    """The model of some cases. about: the other fields of `CostModel`."""
+    fits: dict[str, Fit] = {}
+    left_out: dict[str, dict[int, float]] = {}
+    for name in dict.fromkeys(name for case in cases for name in case.ms):
+        mine = [number for number, case in enumerate(cases) if name in case.ms]
+        counted = [terms(name, cases[number].statistics) for number in mine]
+        if len(mine) < FEWEST_SAMPLES:
+            continue
+        names = [term.name for term in counted[0]]
+        events = np.array([[term.events for term in row] for row in counted], float)
+        fits[name], residuals = fit(names, events, np.array([cases[number].ms[name] for number in mine]))
+        left_out[name] = dict(zip(mine, residuals.values.tolist(), strict=True))
+    model = CostModel(fits=fits, calibration=1.0, cases=len(cases), **about)
+    return dataclasses.replace(model, calibration=calibrate(_held_out(model, cases, left_out)))
+
+
+def _held_out(
+    model: CostModel, cases: Sequence[Case], left_out: Mapping[str, Mapping[int, float]]
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Every case as it would have been predicted without it."""
+    found = []
+    for number, case in enumerate(cases):
+        names = [name for name in case.ms if number in left_out.get(name, ())]
+        if len(names) < 2:
+            continue
+        measured = np.log([case.ms[name] for name in names])
+        logs = measured - np.array([left_out[name][number] for name in names])
+        spreads = np.array([model.predict(name, case.statistics).deviation for name in names])
+        found.append((logs, spreads, measured))
+    return found
+
+
+@dataclass(frozen=True)
+class Score(Result):
+    """How well a model chose on measured cases.
+
+    right: share whose first choice was within 10 % of the measured best. sure, sure_right: how many it called at least
+    80 % sure, and the share of those that were right. error: median of |log(predicted / measured)| over all strategies.
+    """
+
+    cases: int
+    right: float
+    sure: int
+    sure_right: float
+    error: float
+
+
+def score(model: CostModel, cases: Sequence[Case], within: float = 1.1) -> Score:
+    """Compare a model with cases that it was not fitted to."""
+    right, sure, errors = [], [], []
+    for case in cases:
+        names = [name for name in case.ms if name in model.fits]
+        if len(names) < 2:
+            continue
+        found = [model.predict(name, case.statistics) for name in names]
+        measured = np.array([case.ms[name] for name in names])
+        logs = np.log([item.ms for item in found])
+        first = int(np.argmin(logs))
+        right.append(bool(measured[first] <= within * measured.min()))
+        sure.append(probability_of_first(logs, np.array([item.deviation for item in found]), within) >= 0.8)
+        errors += np.abs(logs - np.log(measured)).tolist()
+    confident = [good for good, certain in zip(right, sure, strict=True) if certain]
+    return Score(
+        len(right), float(np.mean(right)) if right else 1.0, len(confident),
+        float(np.mean(confident)) if confident else 1.0, float(np.median(errors)) if errors else 0.0,
+    )  # fmt: skip
+
+
+def cache_folder() -> Path:
+    """Where fitted models are kept: EXPANDLAB_CACHE, or the user's cache folder of the system."""
+    if named := os.environ.get("EXPANDLAB_CACHE"):
+        return Path(named)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "expandlab"
+
+
+def cache_path(device: Device, workgroup_size: int) -> Path:
+    """The file of a device's model."""
+    text = "|".join((device.info.label, device.info.driver, str(device.subgroup_size), str(workgroup_size)))
+    return cache_folder() / "advice" / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
