@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
@@ -34,6 +36,19 @@ if TYPE_CHECKING:
 MODES = ("dag", "chain")
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Planning makes many small tuples that live on and no cycles: looking for these would double its time."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 @dataclass(frozen=True)
 class PassRun:
     """What one pass did in a run. `gpu_ms` is None where the device has no timer."""
@@ -60,6 +75,7 @@ class Plan:
     derived at once, because they find the graph's faults; the rest when it is first asked for.
     """
 
+    @_uncollected()
     def __init__(self, graph: FrameGraph, mode: str = "dag", schedule: str = "depth", tags: bool = True):
         if mode not in MODES:
             raise GraphError(f"mode={mode!r}: use one of {', '.join(MODES)}")
@@ -85,9 +101,10 @@ class Plan:
         return f"<Plan: {' -> '.join(self.order) if len(self.order) <= 12 else f'{len(self.order)} passes'}>"
 
     @cached_property
-    def hazards(self) -> tuple[_hazards.Hazard, ...]:
+    @_uncollected()
+    def hazards(self) -> list[_hazards.Hazard]:
         """Every (producer, consumer, resource, range, kind), ranges as long as possible."""
-        return _hazards.listed(self._shot, self._records)
+        return list(_hazards.listed(self._shot, self._records))
 
     @cached_property
     def edges(self) -> list[tuple[str, str]]:
@@ -96,38 +113,40 @@ class Plan:
         return sorted((names[first], names[second]) for second, all_ in enumerate(self._edges) for first in all_)
 
     @cached_property
-    def barriers(self) -> tuple[_barriers.Barrier, ...]:
+    @_uncollected()
+    def barriers(self) -> list[_barriers.Barrier]:
         """The global barriers within each queue, in order of the passes that they stand before."""
         aliases = _memory.aliases(self._shot, self._order, self._placed, self._places, tags=self.tags)
-        return _barriers.find(self._shot, self._order, self._edges, self._records, aliases, self._queues, self._clocks)
+        found = _barriers.find(self._shot, self._order, self._edges, self._records, aliases, self._queues, self._clocks)
+        return list(found)
 
     @cached_property
-    def layouts(self) -> tuple[_layouts.LayoutChange, ...]:
+    def layouts(self) -> list[_layouts.LayoutChange]:
         """The layout changes of images, in order of the passes that they stand before."""
-        return _layouts.find(self._shot, self._order, self._placed, self._moves)
+        return list(_layouts.find(self._shot, self._order, self._placed, self._moves))
 
     @cached_property
-    def waits(self) -> tuple[_waits.Wait, ...]:
+    def waits(self) -> list[_waits.Wait]:
         """The waits between queues, in order of the passes that wait."""
         names = self._shot.names
-        return tuple(
+        return [
             _waits.Wait(names[number], queue, device, value) for number, (device, queue), value in self._clocks.waits
-        )
+        ]
 
     @cached_property
-    def copies(self) -> tuple[_copies.Copy, ...]:
+    def copies(self) -> list[_copies.Copy]:
         """The copies between devices, in order of the passes that they stand before."""
-        return _copies.listed(self._shot, self._moves)
+        return list(_copies.listed(self._shot, self._moves))
 
     @cached_property
-    def memory(self) -> tuple[_memory.Placement, ...]:
+    def memory(self) -> list[_memory.Placement]:
         """Where each transient buffer lies, on each device whose passes use it."""
-        return _memory.listed(self._shot, self._places)
+        return list(_memory.listed(self._shot, self._places))
 
     @cached_property
-    def connections(self) -> tuple[_connections.Connection, ...]:
+    def connections(self) -> list[_connections.Connection]:
         """Of a graph from slots: each connection with whether a hazard exists along it, and each hazard without one."""
-        return _connections.listed(self._connected, self.hazards)
+        return list(_connections.listed(self._connected, self.hazards))
 
     def recording_groups(self, parts: int) -> list[list[str]]:
         """The order cut into `parts` parts of similar cost, for recording on as many threads of the host.
@@ -180,10 +199,12 @@ class Plan:
         return _waits.clocks(self._order, self._edges, self._queues)
 
     @cached_property
+    @_uncollected()
     def _moves(self) -> list[_copies.Move]:
         return _copies.find(self._shot, self._order, self._placed, tags=self.tags)
 
     @cached_property
+    @_uncollected()
     def _places(self) -> tuple[_memory.Place, ...]:
         return _memory.place(self._shot, self._order, self._edges, self._placed)
 

@@ -33,7 +33,7 @@ def found(plan):
 
 def test_reads_do_not_depend_on_each_other():
     plan = graph_of(("a", [("x", "read")]), ("b", [("x", "read")])).compile()
-    assert plan.hazards == () and plan.edges == [] and plan.barriers == ()
+    assert plan.hazards == [] and plan.edges == [] and plan.barriers == []
 
 
 def test_a_read_write_depends_on_the_last_writer_although_a_reader_came_between():
@@ -107,7 +107,7 @@ def test_two_mips_of_an_image_do_not_meet():
     graph.image("i", mips=2, imported=True)
     for mip in (0, 1):
         graph.add_pass(f"p{mip}", [{"resource": "i", "mode": "write", "mips": (mip, mip + 1)}])
-    assert graph.compile().hazards == ()
+    assert graph.compile().hazards == []
 
 
 def test_reading_what_only_a_peer_wrote_is_an_error_naming_pass_resource_and_range():

@@ -78,7 +78,7 @@ def test_attachments_have_their_own_stages_and_layouts():
 def test_an_imported_image_comes_in_the_layout_of_its_first_use():
     plan = plan_of([("a", [use("I", usage="sampled")]), ("b", [use("I")])], images=["I"])
     assert [(c.before, c.new_layout) for c in plan.layouts] == [("b", "GENERAL")]
-    assert plan.barriers == ()
+    assert plan.barriers == []
 
 
 def test_an_edge_without_a_hazard_takes_all_stages_of_both_passes_and_no_access():
@@ -91,7 +91,7 @@ def test_waits_that_lead_back_to_a_queue_leave_no_barrier_to_do():
     plan = plan_of([("a", [use("x", "write")], {"queue": "p"}), ("b", [use("x", "read_write")], {"queue": "q"}),
                     ("c", [use("x")], {"queue": "p"})], buffers=["x"], queues=("p", "q"))  # fmt: skip
     assert [(w.before, w.queue, w.value) for w in plan.waits] == [("b", "p", 1), ("c", "q", 1)]
-    assert plan.barriers == ()
+    assert plan.barriers == []
 
 
 def test_of_several_producers_on_one_queue_the_largest_value_is_waited_for():
@@ -113,7 +113,7 @@ def test_outputs_live_to_the_end_and_imported_buffers_lie_elsewhere():
     assert [p.offset for p in plan_of(RING, buffers=["x", "y", "z"], outputs=["x"]).memory] == [0, 256, 512]
     last = plan_of(RING, buffers=["x", "y", "z"], outputs=["z"])
     assert [p.offset for p in last.memory] == [0, 256, 0]
-    assert plan_of([("a", [use("X", "write")])], buffers=["X"]).memory == ()
+    assert plan_of([("a", [use("X", "write")])], buffers=["X"]).memory == []
 
 
 def test_memory_is_not_shared_because_the_list_happens_to_have_an_order():
