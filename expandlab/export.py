@@ -169,6 +169,33 @@ def _drawn(
     return render(figure, fmt, title=title, description=text, provenance=_dumps(found))
 
 
+def sweep_picture(fmt: str, name: str, measured: Iterable[Measurements]) -> bytes:
+    """A picture of many measurements, or its data, as the bytes of a file.
+
+    fmt: one of `FORMATS`. name: one of `expandlab.figures.sweeps.KINDS`. Equal measurements give equal bytes.
+
+    Raises ExportError for an unknown format, ValueError for an unknown name or measurements that do not fit it.
+    """
+    from expandlab.figures import sweeps
+    from expandlab.figures.render import render
+
+    fmt, items = _known(fmt), list(measured)
+    rows, text = sweeps.rows_of(name, items), sweeps.alt(name, items)
+    found = {"figure": name, "measurements": [item.provenance() for item in items]}
+    if fmt == "csv":
+        return _csv(found, text, [list(rows[0]), *(list(row.values()) for row in rows)])
+    if fmt == "json":
+        return (_dumps({"description": text, "provenance": found, "rows": to_plain(rows)}) + "\n").encode()
+    return render(sweeps.figure(name, items), fmt, title=sweeps.KINDS[name].title, description=text,
+                  provenance=_dumps(found))  # fmt: skip
+
+
+def save_sweep(path: str | Path, name: str, measured: Iterable[Measurements]) -> Path:
+    """Write `sweep_picture(...)` to `path`; the suffix says which format. Returns the path."""
+    target = Path(path)
+    return _replace(target, sweep_picture(_suffix(target), name, measured))
+
+
 def _csv(found: dict[str, Any], text: str, rows: Iterable[Iterable[Any]]) -> bytes:
     out = io.StringIO()
     # JSON in ASCII has no line breaks, whatever the settings hold.

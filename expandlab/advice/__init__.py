@@ -2,7 +2,7 @@
 
 from expandlab.advice.advise import Advice, Choice, advise
 from expandlab.advice.learning import learn, model_of
-from expandlab.advice.model import Case, CostModel, Score, cases_of, fitted, score
+from expandlab.advice.model import Case, CostModel, Score, cases_of, fitted, fitted_for, score
 
 __all__ = [
     "Advice",
@@ -13,6 +13,7 @@ __all__ = [
     "advise",
     "cases_of",
     "fitted",
+    "fitted_for",
     "learn",
     "model_of",
     "score",

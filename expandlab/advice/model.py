@@ -200,3 +200,28 @@ def cache_path(device: Device, workgroup_size: int) -> Path:
     """The file of a device's model."""
     text = "|".join((device.info.label, device.info.driver, str(device.subgroup_size), str(workgroup_size)))
     return cache_folder() / "advice" / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
+
+
+def fitted_for(measured: Iterable[Measurements]) -> list[dict[str, Any]]:
+    """Measured and predicted ms, row by row, by a model fitted to the other inputs: `name`, `ms`, `predicted_ms`,
+    `total`, `device`. Every tenth input is left out of its model in turn, so no prediction has seen its own input.
+    """
+    rows: list[dict[str, Any]] = []
+    groups: dict[tuple[str, int], list[Measurements]] = {}
+    for item in measured:
+        groups.setdefault((item.device, item.workgroup_size), []).append(item)
+    for (device, size), items in groups.items():
+        cases = cases_of(items, min(32, size), size)
+        parts = min(10, len(cases))
+        for part in range(parts):
+            rest = [case for number, case in enumerate(cases) if number % parts != part]
+            about = {"device": device, "driver": "", "timer": "", "software": False, "lanes": 32,
+                     "workgroup_size": size, "shader_sha256": {}, "commit": None}  # fmt: skip
+            model = fitted(rest, **about)
+            for case in cases[part::parts]:
+                for name, ms in case.ms.items():
+                    if name in model.fits:
+                        found = model.predict(name, case.statistics)
+                        rows.append({"name": name, "ms": ms, "predicted_ms": max(found.ms, 1e-9),
+                                     "total": case.statistics.items, "device": device})  # fmt: skip
+    return rows

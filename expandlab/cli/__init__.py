@@ -27,6 +27,13 @@ DeviceName = Annotated[
 ]
 
 Limits = Annotated[str, typer.Option(help="`default`, or `adapter` for all that the adapter has.")]
+Figure = Annotated[
+    str | None,
+    typer.Option(
+        help="Picture of a grid, or its data: time, x_limit, time_skew, x_limit_skew, passes, memory, win_map, "
+        "at_once or predicted."
+    ),
+]
 Peers = Annotated[list[str] | None, typer.Option(help="`torch`: the same arrays by PyTorch.")]
 
 
@@ -166,8 +173,9 @@ def bench(
     verify: Annotated[str | None, typer.Option(help="Where outputs are compared: auto, host or device.")] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write data or a picture: .json .csv .png .svg .pdf; a grid .json .csv"),
+        typer.Option("--output", "-o", help="Write data or a picture: .json .csv .png .svg .pdf"),
     ] = None,
+    figure: Figure = None,
     json: Json = False,
 ) -> None:
     """Time every pass of some strategies on the same counts: checked first, warm, in turns, beside the limits."""
@@ -181,7 +189,7 @@ def bench(
         swept = benching.grid(
             grid, benching.store_beside(output), output, devices=[device] if device else None, cluster=None,
             limits=limits, minutes=minutes, strategies=tuple(strategy or ()), repeats=repeats, checked=how,
-            peers=tuple(peers or ()), verify=verify,
+            peers=tuple(peers or ()), verify=verify, figure=figure,
         )  # fmt: skip
         _print_json(swept.to_dict()) if json else tables.show_sweep(swept)
         return
@@ -207,7 +215,11 @@ def sweep(
     minutes: Annotated[float | None, typer.Option(help="End after so long.", min=0)] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Measure failed cells again.")] = False,
     peers: Peers = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write what is measured: .json or .csv")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write all, or a picture: .json .csv .png .svg .pdf"),
+    ] = None,
+    figure: Figure = None,
     json: Json = False,
 ) -> None:
     """Measure a grid, on one device or a cluster; stop it at any moment and start it again."""
@@ -216,7 +228,7 @@ def sweep(
     benching.check_grid_output(output)
     done = benching.grid(
         grid, store, output, devices=device, cluster=cluster, limits=limits, minutes=minutes,
-        retry_failed=retry_failed, peers=tuple(peers or ()),
+        retry_failed=retry_failed, peers=tuple(peers or ()), figure=figure,
     )  # fmt: skip
     _print_json(done.to_dict()) if json else tables.show_sweep(done)
 

@@ -51,8 +51,7 @@ def write(path: Path, done: Measurements) -> None:
 
 def check_grid_output(path: Path | None) -> None:
     """Raise ValueError for a kind of file that is not written for a grid."""
-    if path is not None and path.suffix.lower() not in (".json", ".csv"):
-        raise ValueError(f"--output {path}: a grid is written as .json or .csv; `expandlab figure` draws it")
+    check_output(path)
 
 
 def store_beside(path: Path) -> Path:
@@ -62,24 +61,39 @@ def store_beside(path: Path) -> Path:
 
 def grid(
     name: str, store: Path, output: Path | None, *, devices: Sequence[str] | None, cluster: str | None, limits: str,
-    minutes: float | None, retry_failed: bool = False, **overrides: Any,
+    minutes: float | None, retry_failed: bool = False, figure: str | None = None, **overrides: Any,
 ) -> Sweep:  # fmt: skip
     """Measure a grid; `overrides` are options of its cells, None = as the grid says."""
     import expandlab as xl
     from expandlab.measuring.grid import cells
 
+    drawn = _drawn(output, figure)
     changes = {name: value for name, value in overrides.items() if value}
     chosen = [replace(cell, **changes) for cell in cells(name)]
     done = xl.sweep(
         chosen, devices=devices or None, cluster=cluster, store=store, limits=limits, retry_failed=retry_failed,
         time_limit_s=None if minutes is None else 60 * minutes, on_progress=_Teller(),
     )  # fmt: skip
-    if output is not None and output.suffix.lower() == ".csv":
+    if drawn is not None:
+        from expandlab import export
+
+        export.save_sweep(output, drawn, done.measurements)
+    elif output is not None and output.suffix.lower() == ".csv":
         output.parent.mkdir(parents=True, exist_ok=True)
         done.frame().to_csv(output, index=False)
     elif output is not None:
         done.save(output)
     return done
+
+
+def _drawn(output: Path | None, figure: str | None) -> str | None:
+    """Which picture, or its data, is to be written; None for all that was measured."""
+    picture = output is not None and output.suffix.lower() not in (".json", ".csv")
+    if figure is None and not picture:
+        return None
+    from expandlab.figures.sweeps import known
+
+    return known(figure or "x_limit")
 
 
 class _Teller:

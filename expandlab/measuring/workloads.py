@@ -136,7 +136,11 @@ class Expansions:
     def about(self) -> dict[str, Any]:
         """Kind and parameters where they are known, sizes and a digest of the counts."""
         digest = hashlib.sha256(self.values.astype("<u4", copy=False).tobytes()).hexdigest()
-        return self._known | {"src_count": len(self.values), "total": self.total, "counts_sha256": digest}
+        mean = self.total / len(self.values) if len(self.values) else 0.0
+        # The coefficient of variation: how uneven N is, whatever its kind.
+        uneven = float(np.std(self.values, dtype=np.float64)) / mean if mean else 0.0
+        sizes = {"src_count": len(self.values), "total": self.total, "counts_sha256": digest}
+        return self._known | sizes | {"widest": int(self.values.max(initial=0)), "cv": uneven}
 
     def names(self) -> list[str]:
         """The strategies that take the counts on the device."""

@@ -151,7 +151,7 @@ def test_bench_measures_a_grid_and_takes_it_up_again(tmp_path):
     assert found.complete and found == xl.Sweep.load(tmp_path / "quick.jsonl")
     assert {row.name for item in found.measurements for row in item.totals} == {"append"}
     assert run("bench", "--grid", "quick").exit_code == 2
-    assert run("bench", "--grid", "quick", "-o", tmp_path / "a.png").exit_code == 1
+    assert run("bench", "--grid", "quick", "-o", tmp_path / "a.txt").exit_code == 1
 
 
 def test_sweep_prints_and_writes_every_cell(tmp_path):
@@ -161,5 +161,9 @@ def test_sweep_prints_and_writes_every_cell(tmp_path):
     assert len(run_json(*line)["cells"]) == 2
     assert (tmp_path / "s.csv").read_text().count("flat") == 4
     assert "software adapter" in run(*line).stdout
+    for name, figure in (("t.svg", "time"), ("m.csv", "memory"), ("x.png", None)):
+        chosen = ("--figure", figure) if figure else ()
+        assert run(*line[:-1], tmp_path / name, *chosen).exit_code == 0 and (tmp_path / name).stat().st_size
+    assert run(*line[:-1], tmp_path / "y.png", "--figure", "pie").exit_code == 1
     assert run("sweep", "nowhere.json", "--store", tmp_path / "t.jsonl").exit_code == 1
     assert run("sweep", grid).exit_code == 2
