@@ -70,10 +70,12 @@ def run_in_chunks(
     ending: Ending | Callable[[int], Ending],
     workgroup_size: int,
     checked: bool,
+    whole: Chunk | None = None,
 ) -> ChunkedRun:
     """Run the strategy over all counts, in as few chunks as the device's limits allow.
 
-    ending: of pass 2, or a function from the items of a chunk to it.
+    ending: of pass 2, or a function from the items of a chunk to it. whole: the part of an expansion that the counts
+    are, which says where its numbers of src, local and dst begin.
     """
     total = int(counts.sum(dtype=np.uint64))
     built = _largest_that_fits(strategy, Sizes(len(counts), total, workgroup_size, device.subgroup_size), ending,
@@ -89,7 +91,7 @@ def run_in_chunks(
     with built.graph.compile().program(device) as program:
         inputs = dict(built.imported)
         for chunk in cut(counts, max(1, built.sizes.max_src), max(1, built.sizes.max_dst)):
-            bases = (chunk.src_base, chunk.local_base, chunk.dst_base)
+            bases = _bases(chunk, whole)
             inputs["counts"] = chunk.counts
             inputs["params"] = params_words(len(chunk.counts), built.sizes.max_dst, built.sizes, bases)
             ran = program.run(inputs)
@@ -100,17 +102,25 @@ def run_in_chunks(
             items = int(chunk.counts.sum(dtype=np.int64))
             for column, name in zip(columns, ("out_src", "out_local"), strict=bool(columns)):
                 column[chunk.dst_base : chunk.dst_base + items] = arrays[name][:items]
-            if columns and (chunk.src_base or chunk.local_base):
-                _shift(columns, chunk, items)
+            if columns and (bases[0] or bases[1]):
+                _shift([column[chunk.dst_base : chunk.dst_base + items] for column in columns], *bases[:2])
             reports.append(report_of(built, ran, strategy, built.sizes, device, chunk.counts, items))
     src, local = columns or (None, None)
     return ChunkedRun(src, local, arrays, merged(reports), built.graph)
 
 
-def _shift(columns: list[np.ndarray], chunk: Chunk, items: int) -> None:
-    src, local = (column[chunk.dst_base : chunk.dst_base + items] for column in columns)
-    local[src == 0] += np.uint32(chunk.local_base)
-    src += np.uint32(chunk.src_base)
+def _bases(chunk: Chunk, whole: Chunk | None) -> tuple[int, int, int]:
+    """Where a chunk's src, its first src's local, and its dst begin."""
+    if whole is None:
+        return chunk.src_base, chunk.local_base, chunk.dst_base
+    local = chunk.local_base + (0 if chunk.src_base else whole.local_base)
+    return whole.src_base + chunk.src_base, local, whole.dst_base + chunk.dst_base
+
+
+def _shift(columns: list[np.ndarray], src_base: int, local_base: int) -> None:
+    src, local = columns
+    local[src == 0] += np.uint32(local_base)
+    src += np.uint32(src_base)
 
 
 def _largest_that_fits(

@@ -26,11 +26,28 @@ class PassReport(Result):
 
 
 @dataclass(frozen=True)
+class Share(Result):
+    """What one of several devices expanded.
+
+    items_per_ms: the speed that it was given its share for, by the wall clock; None where there were too few items to
+    measure it. failure: why the device gave up; its items are in the others' shares.
+    """
+
+    device: str
+    items: int
+    items_per_ms: float | None
+    gpu_ms: float | None
+    wall_ms: float
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
 class Report(Result):
     """What a run cost; of several chunks, the sums over them.
 
     `timer` is `timestamp-query` or `none` (then only `wall_ms`, the host's time from the first command to the last
-    byte read back). `scratch_bytes` are the buffers between the passes, the result's own aside.
+    byte read back). `scratch_bytes` are the buffers between the passes, the result's own aside. `shares`: of several
+    devices, what each of them did; `wall_ms` is then that of the one which took longest.
     """
 
     passes: tuple[PassReport, ...]
@@ -42,6 +59,7 @@ class Report(Result):
     workgroup_size: int
     software: bool
     chunks: int = 1
+    shares: tuple[Share, ...] = ()
 
     @property
     def gpu_ms(self) -> float | None:
@@ -138,7 +156,7 @@ def merged(reports: Sequence[Report]) -> Report:
             )
         )
     wall_ms = sum(report.wall_ms for report in reports)
-    return replace(reports[0], passes=tuple(passes), wall_ms=wall_ms, chunks=len(reports))
+    return replace(reports[0], passes=tuple(passes), wall_ms=wall_ms, chunks=sum(report.chunks for report in reports))
 
 
 def threads_per_group(built: Passes, name: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from expandlab.expansion.chunks import run_in_chunks
 from expandlab.expansion.endings import store
 from expandlab.expansion.passes import check_total
 from expandlab.expansion.report import Expansion
+from expandlab.expansion.several import check_mergeable, run_on_all
 from expandlab.gpu import Device, resolve
 
 
@@ -25,6 +26,7 @@ def expand(
     body: str | None = None,
     buffers: Mapping[str, Any] | None = None,
     device: Device | str | int | None = None,
+    devices: Sequence[Device | str | int] | None = None,
     capacity: int | None = None,
     workgroup_size: int = 256,
     checked: bool = True,
@@ -39,6 +41,9 @@ def expand(
         (u32, i32, f32), at most three; `expandlab.atomic(array)` makes the elements atomic, `expandlab.read_only`
         the buffer read-only. The arrays are not changed; results are in `.buffers`.
     device: what `expandlab.device` returns, a name for it, or None for the default.
+    devices: several of them instead. Each shows its speed on a small part, then they share the rest in proportion;
+        the result is that of one device. What a device that fails had to do goes to the others (`.report.shares` says
+        which). A body may then write each word of its buffers from one item only, and no buffer is atomic.
     capacity: most dst items accepted (0 is a capacity); None = what one binding holds,
         `max_storage_buffer_binding_size // 4`. What does not fit the device's bindings at once is expanded in chunks.
     workgroup_size: threads in a workgroup, a power of two from 32 to 256.
@@ -61,9 +66,11 @@ def expand(
     if body is None and buffers:
         raise ValueError("buffers: only a body uses them; give body= as well, or leave them out")
     ending = store if body is None else body_ending(body, buffers)
-    dev = resolve(device)
+    opened = _opened(device, devices)
+    if len(opened) > 1:
+        check_mergeable(buffers)
     if limit is None:
-        limit = dev.limits["max_storage_buffer_binding_size"] // 4
+        limit = min(dev.limits["max_storage_buffer_binding_size"] for dev in opened) // 4
     if total > limit:
         raise CapacityError(
             f"capacity={limit:,}: the counts spawn {total:,} items; "
@@ -71,9 +78,13 @@ def expand(
             required=total,
             capacity=limit,
         )
-    chosen = pick_strategy(strategy, values, dev)
+    # One that runs on all of them.
+    chosen = [pick_strategy(strategy, values, dev) for dev in opened][-1]
     with naming_buffers():
-        done = run_in_chunks(chosen, values, dev, ending, workgroup_size, checked)
+        if len(opened) == 1:
+            done = run_in_chunks(chosen, values, opened[0], ending, workgroup_size, checked)
+        else:
+            done = run_on_all(chosen, values, opened, ending, workgroup_size, checked)
     return Expansion(
         src=done.src if body is None else None,
         local=done.local if body is None else None,
@@ -82,6 +93,19 @@ def expand(
         report=done.report,
         graph=done.graph,
     )
+
+
+def _opened(device: Any, devices: Any) -> list[Device]:
+    """The devices that the two arguments name."""
+    if devices is None:
+        return [resolve(device)]
+    if device is not None:
+        raise ValueError(f"device={device!r} and devices=: give one of them")
+    if isinstance(devices, str) or not isinstance(devices, Sequence):
+        raise TypeError(f"devices={devices!r}: give a list of devices, or device= for one")
+    if not devices:
+        raise ValueError("devices=[]: name one device or more, or leave it out")
+    return [resolve(item) for item in devices]
 
 
 def _check_capacity(capacity: Any) -> int | None:

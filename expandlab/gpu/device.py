@@ -126,8 +126,14 @@ class Device:
                 make = self.gpu.create_shader_module if checked else partial(trusted_module, self.gpu)
                 self._modules[key] = make(label=source.name, code=header + source.text)
             except self.api.GPUError as error:
-                raise wgsl.explain(source, str(error), header.count("\n")) from None
+                raise self._explained(source, error, header.count("\n")) from None
         return self._modules[key]
+
+    def _explained(self, source: wgsl.Source, error: Exception, offset: int = 0) -> DeviceError:
+        """What is wrong with a shader; or with the device, where it is lost and compiles nothing any more."""
+        if "device is lost" in str(error):
+            return DeviceError(f"{self.info.name}: compiling {source.name} failed: {_reason(error)}")
+        return wgsl.explain(source, str(error), offset)
 
     def _header(self, source: wgsl.Source) -> str:
         if self.is_dawn and any(word in source.text for word in _SUBGROUP_WORDS):
@@ -149,7 +155,7 @@ class Device:
                     compute={"module": module, "entry_point": entry},
                 )
             except self.api.GPUError as error:
-                raise wgsl.explain(source, str(error)) from None
+                raise self._explained(source, error) from None
         return self._pipelines[key]
 
     def point_pipeline(self, source: wgsl.Source, entry: str, *, checked: bool = True) -> Any:
@@ -166,7 +172,7 @@ class Device:
                     depth_stencil={"format": POINT_FORMAT, "depth_write_enabled": False, "depth_compare": "always"},
                 )
             except self.api.GPUError as error:
-                raise wgsl.explain(source, str(error)) from None
+                raise self._explained(source, error) from None
         return self._pipelines[key]
 
     def _moving_layout(self, source: wgsl.Source, moving: str) -> Any:
