@@ -7,6 +7,9 @@ from expandlab.topk.run import top_k
 from expandlab.topk.selector import Selector
 from expandlab.topk.steps import Step
 from expandlab.topk.stream import TopKStream
-from expandlab.topk.trace import trace
+from expandlab.topk.trace import Push, trace, trace_stream
 
-__all__ = ["Method", "SelectionReport", "Selector", "Step", "TopK", "TopKStream", "top_k", "top_k_methods", "trace"]
+__all__ = [
+    "Method", "Push", "SelectionReport", "Selector", "Step", "TopK", "TopKStream", "top_k", "top_k_methods", "trace",
+    "trace_stream",
+]  # fmt: skip

@@ -83,7 +83,7 @@ class Method:
     modelled: bool = False
     # Adds the passes to a graph.
     passes: Callable[[Selection], None] | None = field(default=None, repr=False, compare=False)
-    # For a method whose last step is the host's: (arrays of the run, n, sizes, bound) -> indices, best first.
+    # For a method whose last step is the host's: (arrays of the run, n, sizes, bound, log) -> indices, best first.
     finish: Callable[..., np.ndarray] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -217,10 +217,14 @@ class Selection:
         def recording(b: Any) -> None:
             b.sizes = self.sizes
             b.constants = given
-            b.log = lambda what, **data: self.steps.append(Step(name, what, data))
+            b.log = self.log_of(name)
             twin(b)
 
         return recording
+
+    def log_of(self, name: str) -> Callable[..., None]:
+        """What the twin of pass `name`, or the host in its place, writes down with: `log(what, **data)`."""
+        return lambda what, **data: self.steps.append(Step(name, what, data))
 
     @property
     def scratch_bytes(self) -> int:

@@ -135,6 +135,7 @@ def _scatter(kind: str) -> Any:
         out = np.empty(len(items), np.uint64)
         out[place] = items[order]
         write_pairs(b.pairs_out, out)
+        b.log("order", indices=split(out)[1])
 
     return twin
 

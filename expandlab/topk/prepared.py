@@ -15,6 +15,7 @@ from expandlab.graph.plan import over_limit
 from expandlab.topk.keys import scores_of
 from expandlab.topk.method import WORKGROUP, Method, Selection, Sizes, params_words
 from expandlab.topk.report import SelectionReport
+from expandlab.topk.steps import HOST
 
 NO_BOUND = (0xFFFFFFFF, 0xFFFFFFFF)
 # Bytes that a binding must have where the shaders read sixteen at a time.
@@ -133,7 +134,9 @@ class Prepared:
     def _found(self, ran: PlanRun, n: int, bound: tuple[int, int], words: np.ndarray | None) -> Found:
         back = sum(array.size for array in ran.arrays.values())
         if self.method.finish is not None:
-            indices = self.method.finish(ran.arrays, n, self.sizes, bound)
+            # On a device nobody reads what is written down, and writing costs time.
+            log = self.built.log_of(HOST) if self.device.is_reference else None
+            indices = self.method.finish(ran.arrays, n, self.sizes, bound, log)
             values = scores_of(words, self.sizes.form, n)[indices]
         else:
             count = int(ran.arrays["status"][0])

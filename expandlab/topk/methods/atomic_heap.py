@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from expandlab.topk.heap import blocks_of, keep_best
 from expandlab.topk.keys import split
 from expandlab.topk.method import COUNT_FOUND, WORKGROUP, Method, Selection, items_of, write_pairs
 from expandlab.topk.radix import add_last, add_rounds, rounds_of
@@ -21,6 +20,8 @@ from expandlab.topk.radix import add_last, add_rounds, rounds_of
 MAX_K = 1024
 # A thread then waits and sinks for fewer than the 65 535 rounds after which llvmpipe ends its loops.
 MAX_N = 16384
+# Times that a trace tells of the heap.
+_NOTED = 16
 
 
 def passes(p: Selection) -> None:
@@ -33,9 +34,10 @@ def passes(p: Selection) -> None:
 
 
 def _heap(b: Any) -> None:
-    # Whatever the order of the insertions, the heap ends with the k best.
+    # The device inserts in any order and ends with the same k; here it is the order of the indices.
     items = items_of(b)
-    best = np.sort(items)[: b.sizes.k]
+    parts = ((end - first, items[first:end]) for first, end in blocks_of(len(items), MAX_N, _NOTED))
+    best = keep_best(parts, b.sizes.k, b.log)
     b.work[COUNT_FOUND] = len(best)
     write_pairs(b.kept, best[::-1])
     b.log("queue", group=0, indices=split(best)[1])

@@ -80,7 +80,7 @@ def _merge(p: Selection, name: str, row: str, items: int, bits: int) -> None:
 def _sort(b: Any) -> None:
     rows = every_item(b, len(b.pairs) // 2).reshape(-1, BLOCK)
     write_pairs(b.pairs, np.sort(rows, axis=1).ravel())
-    b.log("runs", length=BLOCK, count=len(rows))
+    _log_runs(b)
 
 
 def _compared(items: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
@@ -110,7 +110,12 @@ def _finish(b: Any) -> None:
         low = 2 * i - (i & ((1 << shift) - 1))
         _compared(items, low, low + (1 << shift))
     write_pairs(b.pairs, items)
-    b.log("runs", length=BLOCK, count=len(items) // BLOCK)
+    _log_runs(b)
+
+
+def _log_runs(b: Any) -> None:
+    items = read_pairs(b.pairs, len(b.pairs) // 2)
+    b.log("runs", length=BLOCK, count=len(items) // BLOCK, indices=split(items)[1])
 
 
 def _halve(b: Any) -> None:

@@ -8,16 +8,19 @@ Source: "The problem" of the source document.
 
 from __future__ import annotations
 
-import heapq
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from expandlab.topk.keys import keys_of, scores_of
+from expandlab.topk.heap import blocks_of, keep_best
+from expandlab.topk.keys import keys_of, pairs_of, scores_of, split
 from expandlab.topk.method import READERS, WORKGROUP, Method, Selection, Sizes
 
 # Scores that the host compares with the heap's worst at once.
 _BLOCK = 1 << 14
+# Times that a trace tells of the heap.
+_NOTED = 16
 
 
 def passes(p: Selection) -> None:
@@ -30,28 +33,26 @@ def passes(p: Selection) -> None:
     )  # fmt: skip
 
 
-def finish(arrays: dict[str, np.ndarray], n: int, sizes: Sizes, bound: tuple[int, int]) -> np.ndarray:
-    """The indices of the k best, best first, by a heap with the worst of them on top."""
+def finish(
+    arrays: dict[str, np.ndarray], n: int, sizes: Sizes, bound: tuple[int, int],
+    log: Callable[..., None] | None = None,
+) -> np.ndarray:  # fmt: skip
+    """The indices of the k best, best first, by a heap with the worst of them on top. log: as of `keep_best`."""
     keys = arrays["keys"][:n]
-    # heapq keeps the smallest on top, so items are stored negated.
-    heap: list[tuple[int, int]] = []
-    for first in range(0, n, _BLOCK):
-        block = keys[first : first + _BLOCK]
-        worst = -heap[0][0] if len(heap) == sizes.k else 0xFFFFFFFF
-        for i in np.flatnonzero(block <= worst).tolist():
-            item = (-int(block[i]), -(first + i))
-            if (-item[0], -item[1]) >= bound:
-                continue
-            if len(heap) < sizes.k:
-                heapq.heappush(heap, item)
-            elif item > heap[0]:
-                heapq.heapreplace(heap, item)
-    return np.array([-index for _, index in sorted(heap, reverse=True)], np.uint32)
+    limit = np.uint64(bound[0] << 32 | bound[1])
+
+    def blocks() -> Iterator[tuple[int, np.ndarray]]:
+        for first, end in blocks_of(n, _BLOCK, _NOTED if log else None):
+            pairs = pairs_of(keys[first:end], np.arange(first, end, dtype=np.uint64))
+            yield end - first, pairs[pairs < limit]
+
+    return split(keep_best(blocks(), sizes.k, log))[1]
 
 
 def _keys(b: Any) -> None:
     n = int(b.params[0])
     b.keys[:n] = keys_of(scores_of(b.values, b.sizes.form, n), b.sizes.largest)
+    b.log("readback", words=n)
 
 
 METHOD = Method(
