@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class ExpandlabError(Exception):
     """Base of every error that expandlab raises on purpose (`OverflowError` for P2 >= 2^32 aside)."""
@@ -27,7 +29,14 @@ class RelicsError(ExpandlabError, ValueError):
 
 
 class DeviceError(ExpandlabError, RuntimeError):
-    """A device cannot be found or opened, or it failed while it worked."""
+    """A device cannot be found or opened, or it failed while it worked.
+
+    in_flight: of a plan on several devices, the passes that were under way, as (device, pass). token: of a search,
+    what goes on with it on the devices that are left.
+    """
+
+    in_flight: tuple[tuple[str, str], ...] = ()
+    token: dict[str, Any] | None = None
 
 
 class ShaderError(DeviceError):

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -114,25 +114,27 @@ class Several:
         """
         start = time.perf_counter()
         words = input_words(self.plan.graph, inputs)
-        for share in self._shares.values():
-            share.upload(words)
         run = _Run(self.plan, self._shares, start, timed)
+        for name, share in self._shares.items():
+            with run.reporting(name, "before its first pass"):
+                share.upload(words)
         threads = [threading.Thread(target=run.work, args=(name,), name=f"passes of {name}") for name in self._shares]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         run.check()
-        arrays = {name: self._output(name, words) for name in self.plan.graph.outputs}
+        arrays = {name: self._output(name, words, run) for name in self.plan.graph.outputs}
         return SeveralRun(arrays, tuple(run.spans), (time.perf_counter() - start) * 1e3)
 
-    def _output(self, name: str, words: Mapping[str, np.ndarray]) -> np.ndarray:
+    def _output(self, name: str, words: Mapping[str, np.ndarray], run: _Run) -> np.ndarray:
         size = self.plan.graph.resources[name].size // 4
         found = np.zeros(size, np.uint32)
         given = words.get(name, found)[:size]
         found[: len(given)] = given
         for low, high, device in self._homes(name):
-            found[low // 4 : high // 4] = self._shares[device].read(name, low, high)
+            with run.reporting(device, f"after its last pass, reading {name!r}"):
+                found[low // 4 : high // 4] = run.read(device, name, low, high)
         return found
 
     def _homes(self, name: str) -> list[tuple[int, int, str]]:
@@ -233,6 +235,14 @@ class _Part:
         self.graph.resources = {name: item for name, item in plan.graph.resources.items() if name in used}
 
 
+class _Lost(DeviceError):
+    """A device that could not be read, on behalf of another one's pass."""
+
+    def __init__(self, graph_device: str, error: DeviceError):
+        super().__init__(str(error))
+        self.graph_device = graph_device
+
+
 class _Run:
     """One run: how far every queue is, what was copied, and what went wrong."""
 
@@ -245,7 +255,8 @@ class _Run:
         self._values: dict[tuple[str, str], int] = {}
         self._bytes: dict[tuple[str, int, int, str, int], Future[np.ndarray]] = {}
         self._failed: list[tuple[str, str, BaseException]] = []
-        self._under_way: dict[str, str] = {}
+        # Of each device: passes begun, or submitted and not known to be done.
+        self._flying: dict[str, list[str]] = {name: [] for name in shares}
         self.spans: list[Span] = []
         self._waits = _by_pass(plan.waits)
         self._copies = _by_pass(plan.copies)
@@ -257,22 +268,24 @@ class _Run:
         share = self._shares[name]
         for item in share.order:
             try:
-                with self._news:
-                    self._under_way[name] = item
                 if not self._wait_for(item):
                     return
                 for copy in self._copies.get(item, ()):
                     self._bring(copy, share, item)
                 begin = self._now()
+                with self._news:
+                    self._flying[name].append(item)
                 share.submit(item, self._timed)
                 self.spans.append(Span(name, "pass", item, begin, self._now()))
             except BaseException as error:
+                lost = error.graph_device if isinstance(error, _Lost) else name
                 with self._news:
-                    self._failed.append((name, item, error))
+                    self._failed.append((lost, f"{'in' if lost == name else 'reading for'} pass {item!r}", error))
                     self._news.notify_all()
                 return
             with self._news:
-                self._under_way.pop(name)
+                if self._timed:
+                    self._flying[name].clear()
                 queue = (name, self._plan.queues[item])
                 self._values[queue] = self._values.get(queue, 0) + 1
                 self._news.notify_all()
@@ -281,14 +294,41 @@ class _Run:
         """Raise what went wrong."""
         if not self._failed:
             return
-        name, item, error = self._failed[0]
+        name, where, error = self._failed[0]
         if not isinstance(error, DeviceError):
             raise error
-        flying = ", ".join(f"{what!r} on {where}" for where, what in self._under_way.items())
-        raise DeviceError(
-            f"device {name!r} ({self._shares[name].device.info.label}) failed in pass {item!r}: {error} In flight: "
-            f"{flying}. Run the plan again with other devices in its place"
-        ) from error
+        raise self._told(name, where, error) from error
+
+    @contextmanager
+    def reporting(self, name: str, where: str) -> Iterator[None]:
+        """Errors of a device, told with the passes that are in flight."""
+        try:
+            yield
+        except DeviceError as error:
+            raise self._told(name, where, error) from error
+
+    def read(self, device: str, name: str, low: int, high: int) -> np.ndarray:
+        """Bytes of a resource on a device; when they are there, so is all that the device was given before."""
+        with self._news:
+            given = list(self._flying[device])
+        try:
+            words = self._shares[device].read(name, low, high)
+        except DeviceError as error:
+            raise _Lost(device, error) from error
+        with self._news:
+            self._flying[device] = [item for item in self._flying[device] if item not in given]
+        return words
+
+    def _told(self, name: str, where: str, error: DeviceError) -> DeviceError:
+        flying = [(owner, item) for owner, items in self._flying.items() for item in items]
+        listed = ", ".join(f"{item!r} on {owner}" for owner, item in flying) or "no pass"
+        label, why = self._shares[name].device.info.label, str(error).rstrip(".")
+        told = DeviceError(
+            f"device {name!r} ({label}) failed {where}: {why}. In flight: {listed}. "
+            "Run the plan again with other devices in its place"
+        )
+        told.in_flight = tuple(flying)
+        return told
 
     def _wait_for(self, item: str) -> bool:
         """Keep the plan's waits; False where another device has failed meanwhile."""
@@ -312,7 +352,7 @@ class _Run:
             future = self._bytes.setdefault(key, Future())
         if first:
             try:
-                future.set_result(self._shares[copy.source].read(copy.resource, low, high))
+                future.set_result(self.read(copy.source, copy.resource, low, high))
             except BaseException as error:
                 future.set_exception(error)
         share.write(copy.resource, low, future.result())

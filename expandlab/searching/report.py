@@ -22,12 +22,23 @@ class SearchProgress:
 
 
 @dataclass(frozen=True)
+class SearchShare(Result):
+    """What one of several devices searched. failure: why it gave up; what it had taken went to the others."""
+
+    device: str
+    picks: int
+    passes: int
+    gpu_ms: float | None
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
 class SearchReport(Result):
     """What a search cost.
 
     picks: scored in this run. passes: on all devices. gpu_ms: the sum of the passes' times, None without a timer.
     words_back_per_pass: 32-bit words that came back from a device after a pass, at most. cancelled: True where picks
-    are left; the token goes on with them.
+    are left; the token goes on with them. shares: of each device (none for a cluster, whose workers come and go).
     """
 
     picks: int
@@ -39,6 +50,7 @@ class SearchReport(Result):
     devices: tuple[str, ...]
     software: bool
     cancelled: bool
+    shares: tuple[SearchShare, ...] = ()
 
     @property
     def picks_per_second(self) -> float:

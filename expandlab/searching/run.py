@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from expandlab.errors import DeviceError, ShaderError
 from expandlab.gpu import Device, resolve
 from expandlab.searching.leaders import Leaders
-from expandlab.searching.report import SearchProgress, SearchReport, SearchResult
+from expandlab.searching.report import SearchProgress, SearchReport, SearchResult, SearchShare
 from expandlab.searching.scorer import Scorer
 from expandlab.searching.space import check_space, digits_of, parts_of, product_of
 from expandlab.searching.token import digest_of, read_token, token_of
@@ -41,6 +42,8 @@ def search(
     k: how many, at most the product of the sizes.
     buffers: {name: array} for the score, at most three, read-only, T by dtype (u32, i32, f32).
     devices: one device or several, as of `expand`; several take parts of the space as each gets done with its last.
+        What a device that fails had taken is searched by the others; `.report.shares` says who did what. If all fail,
+        the DeviceError has a `.token` to go on with.
     cluster: a Dask scheduler's address or Client; its workers search with their own devices, or those named.
     on_progress: called with a `SearchProgress` after every pass. cancel: ends the search with the best so far.
     resume: the `.token` of a cancelled search with the same space, score, k and buffers.
@@ -60,7 +63,11 @@ def search(
 
         cost = on_cluster(cluster, sizes, score, k, buffers, devices, work)
     else:
-        cost = _on_devices(sizes, score, k, buffers, devices, work)
+        try:
+            cost = _on_devices(sizes, score, k, buffers, devices, work)
+        except DeviceError as error:
+            error.token = token_of(sizes, k, digest, work.done, work.leaders)
+            raise
     numbers = work.leaders.numbers()
     picks = np.array([digits_of(int(number), sizes) for number in numbers], np.uint32).reshape(len(numbers), len(sizes))
     report = SearchReport(
@@ -68,6 +75,7 @@ def search(
         total=total,
         wall_ms=(time.perf_counter() - start) * 1e3,
         cancelled=bool(parts_of(total, work.done)) and k > 0,
+        shares=cost.get("shares", ()),
         **{name: cost[name] for name in ("passes", "gpu_ms", "words_back_per_pass", "devices", "software")},
     )
     token = token_of(sizes, k, digest, work.done, work.leaders)
@@ -114,6 +122,12 @@ class Work:
         with self._lock:
             self._parts.insert(0, part)
 
+    @property
+    def is_left(self) -> bool:
+        """Whether there is something to take."""
+        with self._lock:
+            return bool(self._parts) and not self.cancel.is_set()
+
     def finished(self, part: tuple[int, int]) -> None:
         """Note that a range was searched, and say how far the search is."""
         with self._lock:
@@ -136,7 +150,7 @@ def _on_devices(
             with naming_buffers():
                 scorers.append(Scorer(sizes, score, k, buffers, device))
             stack.callback(scorers[-1].close)
-        work_on_all(scorers, work)
+        failures = work_on_all(scorers, work)
         times = [scorer.gpu_ms for scorer in scorers]
         return {
             "passes": sum(scorer.passes for scorer in scorers),
@@ -145,17 +159,44 @@ def _on_devices(
             "devices": tuple(scorer.device.info.label for scorer in scorers),
             "software": any(scorer.device.info.is_software for scorer in scorers),
             "graph": scorers[0].graph,
-        }
+            "shares": tuple(
+                SearchShare(
+                    scorer.device.info.label, scorer.picks, scorer.passes, scorer.gpu_ms,
+                    str(failures[number]) if number in failures else None,
+                )
+                for number, scorer in enumerate(scorers)
+            ),
+        }  # fmt: skip
 
 
-def work_on_all(scorers: Sequence[Scorer], work: Work) -> None:
-    """Do the work on all devices at once, each on a thread of its own."""
-    if len(scorers) == 1:
-        _work_on(scorers[0], work)
-        return
+def work_on_all(scorers: Sequence[Scorer], work: Work) -> dict[int, DeviceError]:
+    """Do the work on all devices at once, each on a thread of its own; returns what went wrong with which.
+
+    What a device that fails had taken is left, and the others take it. Raises its error where none is left.
+    """
+    failures: dict[int, DeviceError] = {}
+
+    def run(number: int) -> None:
+        try:
+            _work_on(scorers[number], work)
+        except ShaderError:
+            work.cancel.set()
+            raise
+        except DeviceError as error:
+            failures[number] = error
+        except BaseException:
+            work.cancel.set()
+            raise
+
+    alive = list(range(len(scorers)))
     with ThreadPoolExecutor(len(scorers), "expandlab search") as pool:
-        for future in [pool.submit(_work_on, scorer, work) for scorer in scorers]:
-            future.result()
+        while alive:
+            for future in [pool.submit(run, number) for number in alive]:
+                future.result()
+            alive = [number for number in alive if number not in failures]
+            if not work.is_left:
+                return failures
+    raise next(iter(failures.values()))
 
 
 def _work_on(scorer: Scorer, work: Work) -> None:
@@ -164,9 +205,8 @@ def _work_on(scorer: Scorer, work: Work) -> None:
         try:
             scorer.search(*part, work.leaders)
         except BaseException:
-            # The others end, and the token knows that this range is not searched.
+            # The token knows that this range is not searched.
             work.give_back(part)
-            work.cancel.set()
             raise
         work.finished(part)
 

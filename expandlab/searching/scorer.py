@@ -68,6 +68,7 @@ class Scorer:
         self.space = space
         self.room = max(_LEAST_ROOM, 4 * k)
         self.passes = 0
+        self.picks = 0
         self.gpu_ms: float | None = 0.0
         self.words_back = 0
         source, arrays = score_source(score, buffers, len(space))
@@ -99,6 +100,7 @@ class Scorer:
                 # range has fewer. A range as small as the room cannot fail.
                 middle = first + (last - first) // 2
                 waiting += [(middle, last), (first, middle)]
+        self.picks += end - begin
         self._adapt(time.perf_counter() - start, end - begin)
 
     def _adapt(self, seconds: float, picks: int) -> None:

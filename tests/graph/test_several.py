@@ -157,6 +157,90 @@ def test_a_device_that_fails_is_named_and_the_others_go_on(five, monkeypatch):
     same(plan.run(left, made.inputs), made.expected())
 
 
+def pipeline():
+    """produce -> left on d0, right on d1, join on d0: (plan, inputs, the output by the definition)."""
+    graph = xl.FrameGraph({"d0": ["compute"], "d1": ["compute"]})
+    start = np.arange(WORDS, dtype=np.uint32)
+    graph.buffer("start", 4 * WORDS, imported=True)
+    for name in ("data", "left", "right", "joined"):
+        graph.buffer(name, 4 * WORDS)
+    for name, device, sources, target in (
+        ("produce", "d0", ["start"], "data"),
+        ("on_left", "d0", ["data"], "left"),
+        ("on_right", "d1", ["data"], "right"),
+        ("join", "d0", ["left", "right"], "joined"),
+    ):
+        text = "".join(
+            f"@group(0) @binding({at}) var<storage, {'read' if one != target else 'read_write'}> {one}: array<u32>;\n"
+            for at, one in enumerate([*sources, target])
+        )
+        total = " + ".join(f"{one}[id.x] * {at + 3}u" for at, one in enumerate(sources))
+        text += f"@compute @workgroup_size({WORDS}) fn main(@builtin(global_invocation_id) id: vec3u) {{"
+        kernel = xl.Kernel(f"{text} {target}[id.x] = {total} + 1u; }}", "main", [*sources, target], (1, 1, 1))
+        accesses = [*((one, "read") for one in sources), (target, "write")]
+        graph.add_pass(name, accesses, device=device, kernel=kernel)
+    graph.output("joined")
+    one = start * np.uint32(3) + np.uint32(1)
+    half = one * np.uint32(3) + np.uint32(1)
+    return graph.compile(), {"start": start}, half * np.uint32(3) + half * np.uint32(4) + np.uint32(1)
+
+
+# Which device is lost, before which pass is submitted; what the error says of it, and what was under way for certain.
+LOST = [
+    ("d0", "produce", "in pass 'produce'", {("d0", "produce")}),
+    ("d1", "on_right", "in pass 'on_right'", {("d1", "on_right")}),
+    ("d0", "on_right", "after its last pass|in pass|reading for pass", set()),
+    ("d1", "join", "after its last pass|in pass|reading for pass", set()),
+]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("lost", "at", "told", "flying"), LOST)
+@pytest.mark.parametrize("timed", [True, False])
+def test_a_lost_device_is_told_with_its_passes_and_the_plan_runs_on_what_is_left(
+    lost, at, told, flying, timed, five, monkeypatch
+):
+    plan, inputs, expected = pipeline()
+    devices = {"d0": xl.device("lavapipe"), "d1": xl.device("lavapipe")}
+    from expandlab.graph import several
+
+    submit = several._Share.submit
+
+    def breaks(share, item, wait):
+        if item == at:
+            with devices[lost].lock:
+                devices[lost].gpu.destroy()
+        submit(share, item, wait)
+
+    monkeypatch.setattr(several._Share, "submit", breaks)
+    with plan.programs(devices) as programs:
+        if (lost, at) == ("d1", "join"):
+            # All that d1 had to do is done and read: its loss is nobody's.
+            assert np.array_equal(programs.run(inputs, timed=timed).arrays["joined"], expected)
+            return
+        with pytest.raises(xl.DeviceError, match=rf"device '{lost}' \(llvmpipe.*({told}).*lost.*In flight:") as caught:
+            programs.run(inputs, timed=timed)
+    assert set(caught.value.in_flight) >= flying
+    assert all(f"{item!r} on {owner}" in str(caught.value) for owner, item in caught.value.in_flight)
+    monkeypatch.undo()
+    left = devices["d1" if lost == "d0" else "d0"]
+    assert np.array_equal(plan.run({"d0": left, "d1": left}, inputs)["joined"], expected)
+    assert np.array_equal(plan.run([left, five[0]], inputs)["joined"], expected)
+
+
+@pytest.mark.gpu
+def test_a_device_that_is_lost_from_the_start_is_named(five):
+    plan, inputs, expected = pipeline()
+    lost = xl.device("lavapipe")
+    with plan.programs({"d0": five[0], "d1": lost}) as programs:
+        assert np.array_equal(programs.run(inputs).arrays["joined"], expected)
+        lost.gpu.destroy()
+        with pytest.raises(xl.DeviceError, match=r"device 'd1'.*lost"):
+            programs.run(inputs)
+    with pytest.raises(xl.DeviceError, match="lost"):
+        plan.run([five[0], lost], inputs)
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize(
     ("devices", "error", "told"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import threading
@@ -144,6 +145,72 @@ def test_several_devices_find_what_one_does(lavapipe):
         several = xl.search(space, score, 300, buffers={"weights": weights}, devices=devices)
         assert np.array_equal(one.indices, several.indices) and np.array_equal(one.values, several.values)
         assert several.report.picks == 50 * 40 * 30 * 20
+
+
+def test_a_lost_device_costs_only_what_the_others_do_again(lavapipe):
+    space = (50, 40, 30, 20)
+    score, weights = weighted(space, seed=2)
+    numbers, scores, _ = brute_force(space, weights, 300)
+    lost = xl.device("lavapipe")
+
+    def lose(progress):
+        # Between two of its passes, as far as it can be told from outside.
+        if progress.done > 100_000:
+            with lost.lock:
+                lost.gpu.destroy()
+
+    options = {"buffers": {"weights": weights}}
+    found = xl.search(space, score, 300, devices=[lost, lavapipe], on_progress=lose, **options)
+    assert np.array_equal(found.indices, numbers) and np.array_equal(found.values, scores)
+    first, second = found.report.shares
+    assert first.picks + second.picks == 50 * 40 * 30 * 20 == found.report.picks
+    assert second.failure is None and not found.report.cancelled
+
+
+def test_a_search_that_loses_its_only_device_goes_on_from_the_error(lavapipe):
+    space = (50, 40, 30, 20)
+    score, weights = weighted(space, seed=2)
+    lost, seen = xl.device("lavapipe"), []
+
+    def lose(progress):
+        seen.append(progress.done)
+        if len(seen) == 2:
+            lost.gpu.destroy()
+
+    options = {"buffers": {"weights": weights}}
+    with pytest.raises(xl.DeviceError, match="lost") as caught:
+        xl.search(space, score, 300, devices=[lost], on_progress=lose, **options)
+    found = xl.search(space, score, 300, devices=lavapipe, resume=caught.value.token, **options)
+    assert found.report.picks == 50 * 40 * 30 * 20 - seen[1] > 0
+    numbers, scores, _ = brute_force(space, weights, 300)
+    assert np.array_equal(found.indices, numbers) and np.array_equal(found.values, scores)
+
+
+def test_devices_take_work_as_fast_as_they_get_done_with_it(lavapipe, monkeypatch):
+    from expandlab.searching.scorer import Scorer
+
+    slow, search, turns = xl.device("lavapipe"), Scorer.search, threading.Barrier(2)
+    monkeypatch.setattr(Scorer, "size", property(lambda scorer: 4096))
+
+    def paced(scorer, begin, end, leaders):
+        # The fast one does four ranges for one of the slow one's, whatever the machine is doing.
+        search(scorer, begin, end, leaders)
+        if scorer.device is slow or scorer.passes % 4 == 0:
+            turns.wait(20) if end < 4096 * 60 else turns.abort()
+
+    def patient(scorer, begin, end, leaders):
+        with contextlib.suppress(threading.BrokenBarrierError):
+            paced(scorer, begin, end, leaders)
+
+    monkeypatch.setattr(Scorer, "search", patient)
+    space = (64, 64, 64)
+    score, weights = weighted(space, seed=5)
+    found = xl.search(space, score, 50, buffers={"weights": weights}, devices=[slow, lavapipe])
+    shares = found.report.shares
+    assert sum(share.picks for share in shares) == 64**3
+    assert shares[1].picks > 2 * shares[0].picks > 0
+    numbers, scores, _ = brute_force(space, weights, 50)
+    assert np.array_equal(found.indices, numbers) and np.array_equal(found.values, scores)
 
 
 def test_few_words_come_back_after_a_pass(lavapipe):
