@@ -20,7 +20,9 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 # Words that naga takes for an access mode wherever they stand.
 _WORDS = {"read", "write", "read_write"}
 _BINDING = re.compile(r"@(?:group|binding)\b")
-_DECLARED = re.compile(r"^\s*(?:fn|struct|alias|const|override|var(?:\s*<[^>]*>)?)\s+([A-Za-z_]\w*)", re.M)
+_DECLARATION = r"(?:fn|struct|alias|const|override|var(?:\s*<[^>]*>)?)\s+([A-Za-z_]\w*)"
+# The caller may write several in one line; what ours declare inside a function cannot clash.
+_THEIRS, _OURS = re.compile(rf"\b{_DECLARATION}"), re.compile(rf"^{_DECLARATION}", re.M)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +36,18 @@ class BodyBuffer:
 
 def atomic(array: Any) -> BodyBuffer:
     """Make the elements of `array` (uint32 or int32) atomic in the body: `array<atomic<u32>>`."""
-    return BodyBuffer(array, atomic=True)
+    return BodyBuffer(_bare("atomic", array), atomic=True)
 
 
 def read_only(array: Any) -> BodyBuffer:
     """Let the body only read `array`: `var<storage, read>`."""
-    return BodyBuffer(array, writes=False)
+    return BodyBuffer(_bare("read_only", array), writes=False)
+
+
+def _bare(what: str, array: Any) -> Any:
+    if isinstance(array, BodyBuffer):
+        raise TypeError(f"{what}(array): the array is wrapped already; a buffer is either atomic or read-only")
+    return array
 
 
 @contextmanager
@@ -58,18 +66,32 @@ def check_function(text: str, what: str, name: str, signature: str, pattern: str
 
     what: the argument. name, signature: of the function that it has to define. pattern: of its declaration.
     """
-    bare = without_comments(text)
+    if "\0" in text:
+        raise _at(text, text.index("\0"), what, "a NUL character, which ends the text for a compiler; take it out")
+    bare, unended = wgsl.without_comments(text)
+    if unended is not None:
+        raise _at(text, unended, what, "the comment that begins here never ends; add */")
     found, binding = re.search(rf"\bfn\s+{name}\s*\(", bare), _BINDING.search(bare)
     if found is None:
         raise ShaderError(f"{what}: defines no {signature}; add it", file=what, line=1)
     if not re.compile(pattern).match(bare, found.start()):
-        line = bare.count("\n", 0, found.start()) + 1
-        raise ShaderError(f"{what}:{line}: {name} must be {signature}", file=what, line=line)
+        raise _at(text, found.start(), what, f"{name} must be {signature}")
     if binding is not None:
-        line = bare.count("\n", 0, binding.start()) + 1
-        raise ShaderError(
-            f"{what}:{line}: a {what} declares no bindings of its own; give the array in buffers=", file=what, line=line
-        )
+        reason = f"a {what} declares no bindings of its own; give the array in buffers="
+        raise _at(text, binding.start(), what, reason)
+    opened: list[int] = []
+    for brace in re.finditer(r"[{}]", bare):
+        if brace.group() == "{":
+            opened.append(brace.start())
+        elif opened:
+            opened.pop()
+    if opened:
+        raise _at(text, opened[-1], what, "the { is never closed; add }")
+
+
+def _at(text: str, offset: int, what: str, reason: str) -> ShaderError:
+    line = text.count("\n", 0, offset) + 1
+    return ShaderError(f"{what}:{line}: {reason}", file=what, line=line)
 
 
 def mapping_of(buffers: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -96,7 +118,9 @@ def checked_buffer(name: Any, value: Any) -> BodyBuffer:
         raise ValueError(f"{where}: is empty, and a binding needs one element; give at least one")
     if item.atomic and array.dtype.name == "float32":
         raise TypeError(f"{where}: WGSL has no atomic f32; use uint32 or int32")
-    return BodyBuffer(np.ascontiguousarray(array), item.atomic, item.writes)
+    # A device knows its own order of bytes alone.
+    native = np.asarray(array, array.dtype.newbyteorder("="), order="C")
+    return BodyBuffer(native, item.atomic, item.writes)
 
 
 def declarations(buffers: Mapping[str, BodyBuffer], names: Mapping[str, str]) -> wgsl.Source:
@@ -115,12 +139,14 @@ def clashes(
     folders: of shaders that stand around the text. ours: names besides those that they declare. keep: the function
     that we call.
     """
-    mine = {*_DECLARED.findall(without_comments(text)), *buffers} - {keep}
+    if keep in buffers:
+        raise ValueError(f"buffers[{keep!r}]: that is what the function is called; choose another name")
+    mine = {*_THEIRS.findall(wgsl.without_comments(text)[0]), *buffers} - {keep}
     known = set(ours) | _WORDS
     for folder in folders:
         for path in sorted((wgsl.folder() / folder).rglob("*.wgsl")):
-            known |= set(_DECLARED.findall(_without_attributes(path.read_text(encoding="utf-8"))))
-    return {name: f"{name}_of_body" for name in mine & known}
+            known |= set(_OURS.findall(_without_attributes(path.read_text(encoding="utf-8"))))
+    return {name: f"{name}{wgsl.RENAMED}" for name in mine & known}
 
 
 def renamed(text: str, names: Mapping[str, str], what: str) -> wgsl.Source:
@@ -131,11 +157,6 @@ def renamed(text: str, names: Mapping[str, str], what: str) -> wgsl.Source:
     return wgsl.from_text(text, what)
 
 
-def without_comments(text: str) -> str:
-    """The text with blanks for its comments, so that lines keep their numbers."""
-    return re.sub(r"//[^\n]*|/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found.group()), text, flags=re.S)
-
-
 def _declare(number: int, name: str, item: BodyBuffer) -> str:
     element = _TYPES[item.array.dtype.name]
     element = f"atomic<{element}>" if item.atomic else element
@@ -144,4 +165,4 @@ def _declare(number: int, name: str, item: BodyBuffer) -> str:
 
 
 def _without_attributes(text: str) -> str:
-    return re.sub(r"@\w+(?:\([^)]*\))?\s*", "", without_comments(text))
+    return re.sub(r"@\w+(?:\([^)]*\))?\s*", "", wgsl.without_comments(text)[0])

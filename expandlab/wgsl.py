@@ -22,6 +22,9 @@ from expandlab.errors import ShaderError
 
 _INCLUDE = re.compile(r"^\s*//#include\s+(<?[\w./-]+>?)\s*$")
 _ANCHOR = re.compile(r"//:\s*([\w-]+)")
+_COMMENT, _NESTED = re.compile(r"//[^\n]*|/\*"), re.compile(r"/\*|\*/")
+# Stands behind a name of the caller's that one of ours would clash with.
+RENAMED = "_of_body"
 _BINDING = re.compile(
     r"@group\((\d+)\)\s*@binding\((\d+)\)\s*var<\s*(uniform|storage)\s*(?:,\s*(read|read_write))?\s*>\s*(\w+)\s*:"
 )
@@ -142,9 +145,35 @@ def _expand(file: str, slots: Mapping[str, str | Source], seen: set[str], lines:
             _expand(target, slots, seen, lines, origin)
 
 
+def without_comments(text: str) -> tuple[str, int | None]:
+    """The text with blanks for its comments, so that lines and columns stay, and where one begins that never ends.
+
+    Block comments nest, and `//` means nothing inside one.
+    """
+    kept: list[str] = []
+    at, begins = 0, []
+    while at < len(text):
+        found = (_NESTED if begins else _COMMENT).search(text, at)
+        stop = found.start() if found else len(text)
+        kept.append(_blank(text[at:stop]) if begins else text[at:stop])
+        if found is None:
+            break
+        kept.append(_blank(found.group()))
+        at = found.end()
+        if found.group() == "/*":
+            begins.append(found.start())
+        elif found.group() == "*/":
+            begins.pop()
+    return "".join(kept), begins[-1] if begins else None
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
+
+
 def reflect(text: str) -> tuple[Binding, ...]:
     """The buffers that `text` declares, in order of group and number."""
-    bare = re.sub(r"//[^\n]*", "", text)
+    bare, _ = without_comments(text)
     found = [
         Binding(int(group), int(number), name, address, access == "read_write")
         for group, number, address, access, name in _BINDING.findall(bare)
@@ -173,8 +202,11 @@ def explain(source: Source, message: str, offset: int = 0) -> ShaderError:
         return ShaderError(f"{source.name}: {reason}\n{message.strip()}", file=source.name)
     number, column = int(place.group(1)) - offset, int(place.group(2))
     where = source.locate(number)
-    rows = source.text.splitlines()
-    text = rows[number - 1] if 0 < number <= len(rows) else ""
+    rows = source.text.split("\n")
+    text = rows[number - 1].rstrip("\r") if 0 < number <= len(rows) else ""
+    # The caller knows its names without what was put behind those that clash.
+    column -= len(RENAMED) * text[: column - 1].count(RENAMED)
+    text, reason = text.replace(RENAMED, ""), reason.replace(RENAMED, "")
     caret = " " * (column - 1) + "^"
     return ShaderError(
         f"{where.file}:{where.line}:{column}: {reason}\n    {text}\n    {caret}",

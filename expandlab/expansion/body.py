@@ -9,6 +9,7 @@ import numpy as np
 
 from expandlab.expansion.strategy import Ending, EndingBuffer
 from expandlab.user_wgsl import (
+    BodyBuffer,
     atomic,
     check_function,
     checked_buffer,
@@ -55,7 +56,8 @@ def results(arrays: Mapping[str, np.ndarray], buffers: Mapping[str, Any] | None)
     """The caller's buffers after the run, of the dtype and shape that they came with."""
     found = {}
     for name, value in mapping_of(buffers).items():
-        before = checked_buffer(name, value).array
-        words = arrays[f"body.{name}"][: before.size]
-        found[name] = words.view(before.dtype).reshape(before.shape).copy()
+        ran = checked_buffer(name, value).array
+        given = np.asarray(value.array if isinstance(value, BodyBuffer) else value)
+        words = arrays[f"body.{name}"][: ran.size]
+        found[name] = words.view(ran.dtype).reshape(given.shape).astype(given.dtype)
     return found

@@ -86,6 +86,39 @@ fn work(src: u32, local: u32, dst: u32) { let row = Row(fold(src), 1u); state[ds
     assert sorted(done.buffers["state"].tolist()) == [1, 1, 4]
 
 
+def test_several_declarations_in_a_line_may_be_called_as_ours_are(gpu):
+    body = "fn begin(a: u32) -> u32 { return a; } fn emit(a: u32) -> u32 { return begin(a); } /* /* fn fold( */ */\n"
+    body += "/* @group(1) @binding(0) var<storage, read> none: array<u32>; { */ // } /*\n"
+    done = run(
+        "po2_merged", gpu, body + "fn work(s: u32, l: u32, d: u32) { state[s] = emit(s + 5u); }",
+        counts=[1, 1], state=np.zeros(2, np.uint32),
+    )  # fmt: skip
+    assert done.buffers["state"].tolist() == [5, 6]
+
+
+def test_an_error_shows_the_callers_names(gpu):
+    body = "fn work(s: u32, l: u32, d: u32) {\n    state[0] = state[1] + nothing;\n}"
+    with pytest.raises(xl.ShaderError) as caught:
+        run("po2_merged", gpu, body, counts=[1], state=np.zeros(2, np.uint32))
+    assert (caught.value.line, caught.value.column) == (2, 27)
+    assert "\n        state[0] = state[1] + nothing;\n" in str(caught.value)
+
+
+@pytest.mark.parametrize("array", [np.array([3, 70000], ">u4"), np.array([-2, 5], ">i4"), np.array(7, np.uint32)])
+def test_a_buffer_comes_back_in_the_byte_order_and_shape_that_it_had(array, gpu):
+    done = run(
+        "flat", gpu, "fn work(s: u32, l: u32, d: u32) { for (var i = 0u; i < arrayLength(&a); i++) { a[i] += 1; } }",
+        counts=[1], a=array,
+    )  # fmt: skip
+    assert done.buffers["a"].dtype == array.dtype and done.buffers["a"].shape == array.shape
+    assert np.array_equal(done.buffers["a"], array + 1)
+
+
+def test_a_buffer_is_wrapped_once():
+    with pytest.raises(TypeError, match="atomic or read-only"):
+        xl.atomic(xl.read_only(np.zeros(1, np.uint32)))
+
+
 def test_a_compile_error_points_at_the_callers_line(gpu):
     body = "// mine\nfn work(src: u32, local: u32, dst: u32) {\n    out[dst] = nothing;\n}\n"
     with pytest.raises(xl.ShaderError) as caught:
@@ -110,6 +143,10 @@ def test_a_compile_error_points_at_the_callers_line(gpu):
             "body:2: a",
         ),
         ("fn work(s: u32, l: u32, d: u32) { work(s, l, d); }", {}, xl.ShaderError, "recursive"),
+        ("// one\nfn work(s: u32, l: u32, d: u32) {\n if (s > 1u) {\n}", {}, xl.ShaderError, "body:2: .*never closed"),
+        ("fn work(s: u32, l: u32, d: u32) {}\n/* { /* nested */", {}, xl.ShaderError, "body:2: .*never ends"),
+        ("fn work(s: u32, l: u32, d: u32) {\n\0 }", {}, xl.ShaderError, "body:2: a NUL"),
+        ("fn work(s: u32, l: u32, d: u32) {}", {"work": np.zeros(1, np.uint32)}, ValueError, r"buffers\['work'\]"),
         ("fn work(s: u32, l: u32, d: u32) {}", {"array": np.zeros(1, np.uint32)}, ValueError, "buffers: a name"),
         ("fn work(s: u32, l: u32, d: u32) {}", {"fn": np.zeros(1, np.uint32)}, ValueError, "buffers: a name"),
         (5, {}, TypeError, "body=5"),
