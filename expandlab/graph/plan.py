@@ -24,6 +24,7 @@ from expandlab.graph import recording as _recording
 from expandlab.graph import schedule as _schedule
 from expandlab.graph import simulate as _simulate
 from expandlab.graph import snapshot as _snapshot
+from expandlab.graph import validity as _validity
 from expandlab.graph import waits as _waits
 from expandlab.graph.declare import Pass
 from expandlab.graph.devices import choices
@@ -139,6 +140,12 @@ class Plan:
         return list(_copies.listed(self._shot, self._moves))
 
     @cached_property
+    @_uncollected()
+    def validity(self) -> list[_validity.Validity]:
+        """Where the bytes of each resource are valid: at the start, and after each pass of the order."""
+        return _validity.find(self._shot, self._order, self._placed, tags=self.tags)
+
+    @cached_property
     def memory(self) -> list[_memory.Placement]:
         """Where each transient buffer lies, on each device whose passes use it."""
         return list(_memory.listed(self._shot, self._places))
@@ -159,11 +166,14 @@ class Plan:
         ends = _recording.groups([machine.pass_time(self._shot, number) for number in self._order], parts)
         return [self.order[start:end] for start, end in pairwise([0, *ends])]
 
-    def simulate(self, machine: Machine | None = None, **costs: Any) -> Timeline:
+    def simulate(
+        self, machine: Machine | None = None, *, measured_us: Mapping[str, float] | None = None, **costs: Any
+    ) -> Timeline:
         """A simulated timeline: `.makespan_us`, `.critical_path`, `.lanes`.
 
         machine: what barriers, waits and copies cost; or its fields by name (`barrier_us`, `wait_us`, `copy_us`,
         `copy_gb_per_s`, `pass_us`, `peer_access`). `Machine` says where its defaults come from.
+        measured_us: {pass: microseconds} in place of what the passes declare.
         """
         if machine is None:
             try:
@@ -175,7 +185,11 @@ class Plan:
             machine = replace(machine, **costs)
         names = {name: number for number, name in enumerate(self._shot.names)}
         dry = frozenset(names[item.before] for item in (*self.barriers, *self.layouts))
-        return _simulate.timeline(self._shot, self._order, self._queues, self._clocks, self._moves, dry, machine)
+        shot = self._shot
+        if measured_us:
+            passes = (replace(item, cost_us=measured_us.get(item.name, item.cost_us)) for item in shot.passes)
+            shot = replace(shot, passes=tuple(passes))
+        return _simulate.timeline(shot, self._order, self._queues, self._clocks, self._moves, dry, machine)
 
     def to_dot(self) -> str:
         """The plan as text for Graphviz: passes by queue, edges with their hazards, copies."""

@@ -104,10 +104,11 @@ class Several:
         """Give the devices' memory back."""
         self._stack.close()
 
-    def run(self, inputs: Mapping[str, np.ndarray], *, timed: bool = False) -> SeveralRun:
+    def run(self, inputs: Mapping[str, np.ndarray], *, timed: bool = False, in_turn: bool = False) -> SeveralRun:
         """Upload `inputs` to every device that uses them, run the plan, and put the outputs together.
 
         timed: wait for every pass, so that its span ends when the device has finished it.
+        in_turn: one pass or copy after the other, in the plan's order, so that none slows another down.
 
         Raises DeviceError with the device that failed and the passes that were in flight; the plan can be run again
         on the devices that are left.
@@ -118,11 +119,15 @@ class Several:
         for name, share in self._shares.items():
             with run.reporting(name, "before its first pass"):
                 share.upload(words)
-        threads = [threading.Thread(target=run.work, args=(name,), name=f"passes of {name}") for name in self._shares]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        if in_turn:
+            run.work(self.plan.order)
+        else:
+            orders = [(share.order,) for share in self._shares.values()]
+            threads = [threading.Thread(target=run.work, args=order, name="passes of a device") for order in orders]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
         run.check()
         arrays = {name: self._output(name, words, run) for name in self.plan.graph.outputs}
         return SeveralRun(arrays, tuple(run.spans), (time.perf_counter() - start) * 1e3)
@@ -194,20 +199,7 @@ class _Share:
             return self._program.words(name)[low // 4 : high // 4].copy()
         if low == high:
             return np.zeros(0, np.uint32)
-        device = self.device
-        with device.lock, device.errors(f"reading {name}"):
-            staging = device.buffer(high - low, "MAP_READ|COPY_DST", "on its way")
-            encoder = device.gpu.create_command_encoder()
-            encoder.copy_buffer_to_buffer(self._program.buffer(name), low, staging, 0, high - low)
-            device.gpu.queue.submit([encoder.finish()])
-        # Not under the lock: the device's own worker goes on submitting while this waits.
-        with device.errors(f"reading {name}"):
-            staging.map_sync("READ")
-            try:
-                return np.frombuffer(staging.read_mapped(copy=True), np.uint32)
-            finally:
-                staging.unmap()
-                staging.destroy()
+        return read_words(self.device, self._program.buffer(name), low, high, name)
 
     def submit(self, item: str, wait: bool) -> None:
         """Run one pass; wait: until the device has finished it."""
@@ -220,6 +212,23 @@ class _Share:
             self.device.gpu.queue.submit([encoder.finish()])
         if wait:
             self.device.wait()
+
+
+def read_words(device: Device, buffer: Any, low: int, high: int, name: str) -> np.ndarray:
+    """Bytes `low` .. `high` of a buffer as words, after everything that was submitted before."""
+    with device.lock, device.errors(f"reading {name}"):
+        staging = device.buffer(high - low, "MAP_READ|COPY_DST", "on its way")
+        encoder = device.gpu.create_command_encoder()
+        encoder.copy_buffer_to_buffer(buffer, low, staging, 0, high - low)
+        device.gpu.queue.submit([encoder.finish()])
+    # Not under the lock: the device's own worker goes on submitting while this waits.
+    with device.errors(f"reading {name}"):
+        staging.map_sync("READ")
+        try:
+            return np.frombuffer(staging.read_mapped(copy=True), np.uint32)
+        finally:
+            staging.unmap()
+            staging.destroy()
 
 
 class _Part:
@@ -263,10 +272,11 @@ class _Run:
         # How many passes have written a resource before each pass: names the version of the bytes that it copies.
         self._versions = _versions(plan)
 
-    def work(self, name: str) -> None:
-        """Everything that one device has to do."""
-        share = self._shares[name]
-        for item in share.order:
+    def work(self, order: Sequence[str]) -> None:
+        """Passes one after the other, each with its waits and copies: those of one device, or all."""
+        for item in order:
+            name = self._plan.devices[item]
+            share = self._shares[name]
             try:
                 if not self._wait_for(item):
                     return
