@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Self
 
 
 class ExpandlabError(Exception):
@@ -78,7 +80,18 @@ class DeviceLimitError(CapacityError):
 
 
 class GraphError(ExpandlabError, ValueError):
-    """A frame graph that cannot be planned."""
+    """A frame graph that cannot be planned.
+
+    where: what the error is about, as far as that is known: `passes` (their names), `access` (its place among those of
+    the pass, from 0), `resource`, `device`, `field`.
+    """
+
+    where: Mapping[str, Any] = MappingProxyType({})
+
+    def at(self, **where: Any) -> Self:
+        """The same error, with more about where it is; what it knew already stays."""
+        self.where = {**where, **self.where}
+        return self
 
 
 class CycleError(GraphError):

@@ -19,17 +19,13 @@ if TYPE_CHECKING:
 
 def compiled(file: Path, mode: str, schedule: str, tags: bool) -> Plan:
     """The plan of a file in either schema: passes with accesses, or passes with slots."""
-    import expandlab as xl
+    from expandlab.graph import documents
 
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
         raise GraphError(f"{file}: not valid JSON: {error}") from None
-    slots = isinstance(document, dict) and (
-        "connections" in document or any(isinstance(p, dict) and "slots" in p for p in document.get("passes") or ())
-    )
-    graph = (xl.FrameGraph.from_slots if slots else xl.FrameGraph.from_json)(document)
-    return graph.compile(mode, schedule=schedule, tags=tags)
+    return documents.read(document).compile(mode, schedule=schedule, tags=tags)
 
 
 def show(plan: Plan) -> None:

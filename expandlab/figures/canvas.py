@@ -78,6 +78,18 @@ def shorten(text: str, size: float, width: float, weight: str = "normal") -> str
     return text[:low].rstrip() + "…" if low else ""
 
 
+def fitted(
+    text: str, size: float, weight: str = "normal", width: float | None = None, smallest: float | None = None
+) -> tuple[str, float]:
+    """`text` and the size at which it takes at most `width` pixels: it shrinks as far as `smallest` and is then cut."""
+    text = clean(text)
+    if width is not None:
+        while smallest is not None and size > smallest and text_width(text, size, weight) > width:
+            size -= 0.5
+        text = shorten(text, size, width, weight)
+    return text, size
+
+
 @lru_cache(maxsize=16)
 def _digit(char: str, size: float) -> tuple[np.ndarray, np.ndarray, float]:
     path = TextPath((0, 0), char, size=size, prop=_font(size), usetex=False)
@@ -185,11 +197,7 @@ class Canvas:
 
         Text that is too long shrinks as far as `smallest` and is then cut. Never read as mathematics.
         """
-        text = clean(text)
-        if width is not None:
-            while smallest is not None and size > smallest and text_width(text, size, weight) > width:
-                size -= 0.5
-            text = shorten(text, size, width, weight)
+        text, size = fitted(text, size, weight, width, smallest)
         if text:
             found = self.axes.text(
                 x, y, text, fontproperties=_font(size, weight), color=colour, ha=align, va=base, parse_math=False,
@@ -197,6 +205,9 @@ class Canvas:
             )  # fmt: skip
             found.set_zorder(9)
         return text_width(text, size, weight)
+
+    def target(self, *_: Any, **__: Any) -> None:
+        """What may be pointed at, which paper cannot show; `Scene` keeps it."""
 
     def code(self, x: float, y: float, text: str, size: float, colour: str, width: float) -> None:
         """A line of code with its baseline at y, cut to `width` pixels."""

@@ -60,4 +60,4 @@ def _error(shot: Snapshot, group: Sequence[int], number: int) -> IndependenceErr
     return IndependenceError(
         f"passes that declare independent writes to the same bytes run on different devices, and what they write "
         f"cannot be merged: {text}; put them on one device, or leave the tags out"
-    )
+    ).at(passes=tuple(places), field="device")

@@ -126,7 +126,7 @@ def cycle_error(
     return CycleError(
         f"the edges close a cycle: {steps}; remove an `after` or `before`, or submit the passes in another order",
         cycle=named,
-    )
+    ).at(passes=tuple(first for first, _, _ in named))
 
 
 def _reason(

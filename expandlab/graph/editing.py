@@ -88,6 +88,92 @@ def remove_access(document: Document, name: str, place: int) -> dict[str, Any]:
     return changed
 
 
+def move(document: Document, name: str, by: int) -> dict[str, Any]:
+    """The pass `by` places later in the submission order (earlier where negative), as far as there is room."""
+    changed = copy.deepcopy(dict(document))
+    items = list(changed.get("passes", []))
+    at = next((n for n, item in enumerate(items) if isinstance(item, dict) and item.get("name") == name), None)
+    if at is not None:
+        item = items.pop(at)
+        items.insert(min(len(items), max(0, at + by)), item)
+        changed["passes"] = items
+    return changed
+
+
+def rename_pass(document: Document, old: str, new: str) -> dict[str, Any]:
+    """The pass under another name, also in the explicit edges of the others."""
+    changed = copy.deepcopy(dict(document))
+    for item in passes(changed):
+        if item["name"] == old:
+            item["name"] = new
+        for key in ("after", "before"):
+            if isinstance(item.get(key), list):
+                item[key] = [new if name == old else name for name in item[key]]
+    return changed
+
+
+def resources(document: Document) -> dict[str, dict[str, Any]]:
+    """The resources that are objects, by name."""
+    found = document.get("resources")
+    return {n: item for n, item in found.items() if isinstance(item, dict)} if isinstance(found, Mapping) else {}
+
+
+def outputs(document: Document) -> list[Any]:
+    """The outputs."""
+    found = document.get("outputs", [])
+    return list(found) if isinstance(found, (list, tuple)) else []
+
+
+def add_resource(document: Document, kind: str) -> tuple[dict[str, Any], str]:
+    """A new resource and its name: a buffer of 1024 bytes, or an image with one subresource."""
+    changed = copy.deepcopy(dict(document))
+    known = changed.get("resources") if isinstance(changed.get("resources"), dict) else {}
+    name = next(text for n in range(1, len(known) + 2) if (text := f"{kind}_{n}") not in known)
+    new = {"kind": kind, "size": 1024} if kind == "buffer" else {"kind": kind, "mips": 1, "layers": 1}
+    changed["resources"] = {**known, name: new}
+    return changed, name
+
+
+def change_resource(document: Document, name: str, **fields: Any) -> dict[str, Any]:
+    """The resource with some fields changed; None takes a field away."""
+    changed = copy.deepcopy(dict(document))
+    if name in resources(changed):
+        _put(changed["resources"][name], fields)
+    return changed
+
+
+def rename_resource(document: Document, old: str, new: str) -> dict[str, Any]:
+    """The resource under another name, also in the accesses and the outputs; its place stays."""
+    changed = copy.deepcopy(dict(document))
+    if old not in resources(changed) or new in changed["resources"]:
+        return changed
+    changed["resources"] = {new if name == old else name: item for name, item in changed["resources"].items()}
+    for item in passes(changed):
+        for access in accesses(changed, item["name"]):
+            if access.get("resource") == old:
+                access["resource"] = new
+    if "outputs" in changed:
+        changed["outputs"] = [new if name == old else name for name in outputs(changed)]
+    return changed
+
+
+def remove_resource(document: Document, name: str) -> dict[str, Any]:
+    """Without the resource, and without it among the outputs. Accesses stay, for their passes to be looked at."""
+    changed = copy.deepcopy(dict(document))
+    if name in resources(changed):
+        del changed["resources"][name]
+        changed["outputs"] = [item for item in outputs(changed) if item != name]
+    return changed
+
+
+def set_output(document: Document, name: str, wanted: bool) -> dict[str, Any]:
+    """The resource as an output, or not."""
+    changed = copy.deepcopy(dict(document))
+    kept = [item for item in outputs(changed) if item != name]
+    changed["outputs"] = [*kept, name] if wanted else kept
+    return changed
+
+
 def _put(item: dict[str, Any], fields: Mapping[str, Any]) -> None:
     for key, value in fields.items():
         if value is None:

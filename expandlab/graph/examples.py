@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Example(NamedTuple):
-    """A graph with its title. document: as `FrameGraph.from_json` reads it."""
+    """A graph with its title. document: as `documents.read` takes it."""
 
     title: str
     document: Mapping[str, Any]
@@ -88,6 +88,24 @@ _DEVICES = {
     ],
     "outputs": ["left_out", "right_out"],
 }
+# The document's first figure: both writers and the reader use one buffer. Two connections are dependencies; the dashed
+# one only says that the second writer uses the buffer of the first.
+_SLOTS = {
+    "devices": _QUEUES,
+    "passes": [
+        {"name": "CP1", "cost_us": 40.0, "slots": [{"name": "data", "type": "Output", "range": [0, 2048]}]},
+        {"name": "CP2", "cost_us": 40.0, "queue": "async",
+         "slots": [{"name": "data", "type": "Output", "range": [2048, 4096]}]},
+        {"name": "CP3", "cost_us": 20.0, "slots": [{"name": "data", "type": "Input", "size": 4096},
+                                                   {"name": "picture", "type": "Output", "size": 1024}]},
+        {"name": "interface", "cost_us": 5.0, "slots": [{"name": "picture", "type": "InputOutput"}]},
+    ],
+    "connections": [
+        {"from": "CP1.data", "to": "CP2.data", "dependency": False},
+        {"from": "CP2.data", "to": "CP3.data", "dependency": True},
+        {"from": "CP3.picture", "to": "interface.picture", "dependency": True},
+    ],
+}  # fmt: skip
 EXAMPLES: Mapping[str, Example] = MappingProxyType(
     {
         "two_writers": Example("two writers, then a reader", _TWO_WRITERS),
@@ -95,6 +113,7 @@ EXAMPLES: Mapping[str, Example] = MappingProxyType(
         "two_readers": Example("one writer, two readers", _TWO_READERS),
         "injected": Example("one writer, an injected pass, two readers", _INJECTED),
         "compute_chain": Example("three compute passes, user interface, copy to the swap chain", _COMPUTE),
+        "slots": Example("two writers, then a reader, as slots and connections", _SLOTS),
         "two_devices": Example("one writer, a reader on each of two devices", _DEVICES),
     }
 )

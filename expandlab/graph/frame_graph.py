@@ -234,7 +234,7 @@ class FrameGraph:
             if isinstance(cost_us, bool) or not isinstance(cost_us, (int, float)) or not 0 <= cost_us < math.inf:
                 raise GraphError(f"cost_us={cost_us!r} of pass {name!r}: give microseconds, 0 or more, or None")
             cost_us = float(cost_us)
-        checked = tuple(self._access(name, access) for access in accesses)
+        checked = tuple(self._placed_access(name, place, access) for place, access in enumerate(accesses))
         if kernel is not None:
             self._check_kernel(name, checked, kernel)
         return Pass(
@@ -263,6 +263,12 @@ class FrameGraph:
                         f"(declared: {', '.join(known[name])})"
                     )
         return tuple(dict.fromkeys(given))
+
+    def _placed_access(self, owner: str, place: int, access: AccessLike) -> Access:
+        try:
+            return self._access(owner, access)
+        except GraphError as error:
+            raise error.at(passes=(owner,), access=place) from None
 
     def _access(self, owner: str, access: AccessLike) -> Access:
         try:

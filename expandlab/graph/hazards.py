@@ -191,7 +191,7 @@ def _uninitialised(name: str, resource: Resource | Image, low: int, high: int) -
     return UninitialisedReadError(
         f"pass {name!r} reads {resource.name!r} {unit} {low} .. {high}, which no earlier pass writes (writes with "
         f"the same tag do not count); write them first or declare the {resource.kind} with imported=True"
-    )
+    ).at(passes=(name,), resource=resource.name, field="mode")
 
 
 def listed(shot: Snapshot, records: Sequence[Record]) -> tuple[Hazard, ...]:

@@ -59,7 +59,10 @@ def from_json(source: str | bytes | Mapping[str, Any]) -> FrameGraph:
     add_devices(graph, document.get("devices"))
     add_resources(graph, document.get("resources", {}))
     for place, item in enumerate(listed("passes", document.get("passes", []))):
-        add_pass(graph, item, f"passes[{place}]")
+        try:
+            add_pass(graph, item, f"passes[{place}]")
+        except GraphError as error:
+            raise error.at(passes=named(item)) from None
     for name in listed("outputs", document.get("outputs", [])):
         graph.output(name)
     return graph
@@ -72,7 +75,10 @@ def add_devices(graph: FrameGraph, devices: Any) -> None:
     if not isinstance(devices, Mapping) or not devices:
         raise GraphError(f"devices={_short(devices)}: give an object of devices, each with a list of its queues")
     for name, queues in devices.items():
-        graph.device(name, listed(f"devices: queues of {name!r}", queues))
+        try:
+            graph.device(name, listed(f"devices: queues of {name!r}", queues))
+        except GraphError as error:
+            raise error.at(device=name) from None
 
 
 def add_resources(graph: FrameGraph, resources: Any) -> None:
@@ -80,20 +86,33 @@ def add_resources(graph: FrameGraph, resources: Any) -> None:
     if not isinstance(resources, Mapping):
         raise GraphError(f"resources={_short(resources)}: give an object of resources")
     for name, given in resources.items():
-        what = f"resources: {name!r}"
-        kind = given.get("kind") if isinstance(given, Mapping) else None
-        if kind == "image":
-            given = member(what, given, _IMAGE, ("mips", "layers"))
-        elif kind == "buffer":
-            given = member(what, given, _BUFFER, ("size",))
-        else:
-            raise GraphError(f"{what}: kind={kind!r}; use 'buffer' or 'image'")
-        given["imported"] = flag(f"{what}: imported", given.get("imported", False))
-        del given["kind"]
-        if kind == "image":
-            graph.image(name, **given)
-        else:
-            graph.buffer(name, given["size"], imported=given["imported"])
+        try:
+            _add_resource(graph, name, given)
+        except GraphError as error:
+            raise error.at(resource=name) from None
+
+
+def _add_resource(graph: FrameGraph, name: Any, given: Any) -> None:
+    what = f"resources: {name!r}"
+    kind = given.get("kind") if isinstance(given, Mapping) else None
+    if kind == "image":
+        given = member(what, given, _IMAGE, ("mips", "layers"))
+    elif kind == "buffer":
+        given = member(what, given, _BUFFER, ("size",))
+    else:
+        raise GraphError(f"{what}: kind={_short(kind)}; use 'buffer' or 'image'")
+    given["imported"] = flag(f"{what}: imported", given.get("imported", False))
+    del given["kind"]
+    if kind == "image":
+        graph.image(name, **given)
+    else:
+        graph.buffer(name, given["size"], imported=given["imported"])
+
+
+def named(item: Any) -> tuple[str, ...]:
+    """The name of a pass of a document, where it has one."""
+    name = item.get("name") if isinstance(item, Mapping) else None
+    return (name,) if isinstance(name, str) else ()
 
 
 def add_pass(graph: FrameGraph, given: Any, what: str) -> None:

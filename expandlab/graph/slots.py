@@ -66,7 +66,7 @@ def from_slots(source: str | bytes | Mapping[str, Any]) -> FrameGraph:
     `pass.slot`; without it every pass is kept. `devices` is as in the other schema.
     """
     document = schema.parse(source, ("devices", "passes", "connections", "outputs"), ("passes",))
-    passes = [_pass(place, item) for place, item in enumerate(schema.listed("passes", document["passes"]))]
+    passes = [_placed_pass(place, item) for place, item in enumerate(schema.listed("passes", document["passes"]))]
     slots: dict[tuple[str, str], _Slot] = {}
     for item, own in passes:
         if any(owner == item["name"] for owner, _ in slots):
@@ -109,6 +109,13 @@ def from_slots(source: str | bytes | Mapping[str, Any]) -> FrameGraph:
         graph.output(names[_slot_of("outputs", text, slots)])
     graph.connections = tuple(Link(first, second, names[first], dependency) for first, second, dependency in links)
     return graph
+
+
+def _placed_pass(place: int, given: Any) -> tuple[dict[str, Any], list[_Slot]]:
+    try:
+        return _pass(place, given)
+    except GraphError as error:
+        raise error.at(passes=schema.named(given)) from None
 
 
 def _pass(place: int, given: Any) -> tuple[dict[str, Any], list[_Slot]]:

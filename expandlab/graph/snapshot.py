@@ -64,7 +64,8 @@ def check_explicit(passes: Mapping[str, Pass]) -> None:
         for key in ("after", "before"):
             for name in getattr(item, key):
                 if name not in passes:
-                    raise UnknownNameError(f"{key}={name!r} of pass {item.name!r}: the graph has no such pass")
+                    told = f"{key}={name!r} of pass {item.name!r}: the graph has no such pass"
+                    raise UnknownNameError(told).at(passes=(item.name,), field=key)
 
 
 def _kept(graph: FrameGraph, passes: Sequence[Pass], uses: Sequence[list[Piece]]) -> list[int]:

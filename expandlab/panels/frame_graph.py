@@ -1,4 +1,4 @@
-"""The frame-graph panel: a graph of passes as a chain and as a graph, four views of its plan, and an editor."""
+"""The frame-graph panel: a graph of passes as a chain and as a graph, views of its plan, and an editor."""
 
 from __future__ import annotations
 
@@ -7,18 +7,26 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from expandlab.errors import GraphError
+from expandlab.figures.graphs.page import Sketch, sketch
 from expandlab.graph import FrameGraph
 from expandlab.graph.examples import EXAMPLES
 from expandlab.graph.schedule import SCHEDULES
+from expandlab.graph.simulate import SOURCES
 from expandlab.panels.base import first_settings
 from expandlab.panels.graph_editor import GraphEditor
 from expandlab.panels.pages import PagePanel
-from expandlab.panels.parts import group, labelled
+from expandlab.panels.parts import button, group, labelled, table
+from expandlab.panels.scene import SceneView
 from expandlab.panels.silence import Silent
 from expandlab.settings import GraphSettings, SettingsError
-from expandlab.settings.graphs import OWN, VIEWS
+from expandlab.settings.graphs import COSTS, MOST_US, OWN, VIEWS
 
 _MODES = [("Chain and graph", "both"), ("Chain", "chain"), ("Graph", "dag")]
+_COST_LABELS = {
+    "barrier_us": "barrier (µs)", "wait_us": "wait (µs)", "copy_us": "copy (µs)", "copy_gb_per_s": "link (GB/s)",
+    "pass_us": "pass (µs)",
+}  # fmt: skip
 
 
 class GraphControls(Silent):
@@ -32,7 +40,6 @@ class GraphControls(Silent):
         super().__init__()
         self._change = change
         self._graph: Any = None
-        self.bar: list[widgets.Widget] = []
         self.editor = GraphEditor(self._edited)
         titles = [(item.title, name) for name, item in EXAMPLES.items()]
         self.own: dict[str, widgets.Widget] = {
@@ -53,16 +60,36 @@ class GraphControls(Silent):
                 widgets.Dropdown, "schedule", "How the order is chosen; optimal is for 10 passes at most",
                 options=list(SCHEDULES),
             ),
+            **{
+                name: labelled(
+                    widgets.BoundedFloatText, label, f"Simulated. Default: {SOURCES[name]}",
+                    min=0.001 if name == "copy_gb_per_s" else 0, max=1e6 if name == "copy_gb_per_s" else MOST_US,
+                    step=0.5,
+                )
+                for name, label in _COST_LABELS.items()
+            },
+            "peer_access": widgets.Checkbox(
+                description="devices copy from each other", indent=False,
+                tooltip=f"Simulated. {SOURCES['peer_access']}",
+                layout=widgets.Layout(margin="0 0 0 112px", width="auto"),
+            ),
         }  # fmt: skip
         for name in ("view", "mode", "tags"):
             self.own[name].add_class("xl-mode")
+        self.own["view"].layout.width = "100%"
+        self.sources = widgets.HTML(_sources())
+        self.bar: list[widgets.Widget] = [self.own["view"]]
         self.show(settings)
         for widget in self.own.values():
             widget.observe(self._moved, "value")
 
     def groups(self) -> tuple[widgets.VBox, ...]:
-        """What is shown, and the editor."""
-        return (group("Frame graph", list(self.own.values())), *self.editor.groups())
+        """What is shown, what the simulation assumes, and the editor."""
+        shown = [self.own[name] for name in ("example", "mode", "tags", "schedule")]
+        costs = group("Simulated machine", [*(self.own[name] for name in COSTS), self.sources])
+        first = group("Frame graph", shown)
+        first.children = [*first.children, *costs.children]
+        return (first, *self.editor.groups())
 
     def show(self, settings: GraphSettings) -> None:
         """Set every control to what `settings` say, without calling `change`."""
@@ -96,19 +123,60 @@ class GraphControls(Silent):
         self._change()
 
 
+def _sources() -> str:
+    """Where the defaults of the simulation come from."""
+    first = GraphSettings()
+    rows = [(_COST_LABELS.get(name, "peer access"), str(getattr(first, name)), SOURCES[name]) for name in COSTS]
+    listed = table(("cost", "default", "where it comes from"), rows)
+    return f"<details class='xl-sources'><summary>sources of the defaults</summary>{listed}</details>"
+
+
 class FrameGraphPanel(PagePanel[GraphSettings]):
-    """A frame graph and its plan."""
+    """A frame graph and its plan. page: what is shown, as a `Sketch`; an export draws the same page on paper."""
+
+    page: Sketch | None
+    view: SceneView
+
+    def _look_at(self) -> None:
+        self.desk = self.view = SceneView()
 
     def _controls(self, settings: GraphSettings) -> GraphControls:
+        self.view.observe(lambda change: self.controls.editor.passes.choose(change["new"]), "chosen")
         return GraphControls(settings, self._changed)
+
+    def _children(self) -> list[widgets.Widget]:
+        self.dot = button("Save as DOT", "The plans shown, for Graphviz", self._offer_dot)
+        self.saving.rows[0].children = [*self.saving.rows[0].children, self.dot]
+        grid, alert, *rest = super()._children()
+        return [grid, alert, self.controls.editor.goto, *rest]
+
+    def _draw(self, settings: GraphSettings) -> None:
+        editor = self.controls.editor
+        try:
+            page = sketch(settings)
+        except GraphError as error:
+            editor.locate(error)
+            self.view.wrong = [str(name) for name in error.where.get("passes", ())]
+            raise
+        editor.locate(None) if not editor.complaint else None
+        if self.view.wrong:
+            self.view.wrong = []
+        self.page = page
+        self.view.show(page.scene, page.description)
+
+    def _offer_dot(self) -> None:
+        if self.page is not None:
+            text = "\n".join(plan.to_dot() for plan in self.page.plans)
+            self.desk.offer(f"{self.settings.stem}.dot", "text/vnd.graphviz", text.encode())
+            self.saving.said.say("offered as DOT below the picture")
 
 
 def frame_graph(graph: Any = None, *, name: str | None = None, **settings: Any) -> FrameGraphPanel:
     """A panel that shows a frame graph's plan, and edits the graph.
 
-    graph: a `FrameGraph` or its JSON document; None shows an example.
-    settings: fields of `GraphSettings`, such as `example="injected"`, `mode="chain"`, `view="barriers"`, `tags=False`.
-        What is wrong with them shows in the panel's error line, and the defaults are drawn.
+    graph: a `FrameGraph` or its JSON document, of either schema; None shows an example.
+    settings: fields of `GraphSettings`, such as `example="injected"`, `mode="chain"`, `view="barriers"`, `tags=False`,
+        `wait_us=4`. What is wrong with them shows in the panel's error line, and the defaults are drawn.
     name: a panel opened under the same name before is closed; without one, those of the cell's earlier run are.
     """
     if graph is not None:

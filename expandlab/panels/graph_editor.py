@@ -1,4 +1,4 @@
-"""The editor of a graph's document: a pass and one of its accesses at a time, or all of it as JSON."""
+"""The editor of a graph's document: passes, accesses, resources and devices one at a time, or all of it as JSON."""
 
 from __future__ import annotations
 
@@ -10,194 +10,177 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from expandlab.graph import editing
-from expandlab.graph.declare import MODES
-from expandlab.graph.usage import IMAGE_USAGES
-from expandlab.panels.parts import button, group, labelled
+from expandlab.errors import GraphError
+from expandlab.graph import documents, editing
+from expandlab.panels.graph_part import Part
+from expandlab.panels.graph_passes import AccessPart, PassPart
+from expandlab.panels.graph_resources import DevicePart, ResourcePart
+from expandlab.panels.parts import button, explain, shown
 from expandlab.panels.silence import Silent
 
-_NONE = ""
-_USAGES = tuple(dict.fromkeys(usage for usages in IMAGE_USAGES.values() for usage in usages))
+_FIELD = re.compile(
+    r"\b(mode|usage|range|mips|layers|aspects|independent|resource|device|queue|cost_us|after|before|size|kind|"
+    r"imported|side_effect)\b(?:=| of )"
+)
+
+
+class TextPart(Part):
+    """All of it as JSON. wrong: what the typed text is not, or empty."""
+
+    title = "Graph as JSON"
+
+    def __init__(self, take: Callable[[dict[str, Any]], None], refuse: Callable[[], None]):
+        super().__init__(take)
+        self.wrong = ""
+        self._refuse = refuse
+        self.text = widgets.Textarea(
+            continuous_update=False, placeholder="The graph as JSON",
+            layout=widgets.Layout(width="100%", height="230px", margin="2px 0 0"),
+        )  # fmt: skip
+        self.text.tooltip = "The graph as JSON"
+        self.fields = {"text": self.text}
+        self._watch({"text": self._typed})
+
+    def _show(self) -> None:
+        self.wrong = ""
+        self.text.value = json.dumps(self.document, indent=1)
+
+    def _typed(self, text: str) -> None:
+        try:
+            found = json.loads(text, parse_constant=_no_number)
+            if not isinstance(found, dict):
+                raise ValueError("give an object with resources and passes")
+        except (ValueError, RecursionError) as error:
+            self.wrong = f"the graph as typed is not JSON: {error}"
+            self.complain(self.wrong, "text")
+            self._refuse()
+            return
+        self.take(found)
 
 
 class GraphEditor(Silent):
     """Widgets that change a document. document: as it stands. complaint: what is wrong with the text, or empty.
 
-    change: called with nothing whenever the user changed the document.
+    change: called with nothing whenever the user changed the document. passes, accesses, resources, devices, text:
+    the parts. to_accesses: the button that turns slots and connections into accesses, which the parts can edit.
     """
 
     def __init__(self, change: Callable[[], None]):
         super().__init__()
         self._change = change
         self.document: dict[str, Any] = {}
-        self.complaint = ""
-        self.chosen = labelled(widgets.Dropdown, "pass", "The pass that is edited")
-        self.device = labelled(widgets.Dropdown, "device", "Where the pass runs")
-        self.queue = labelled(widgets.Dropdown, "queue", "On which queue of its device the pass runs")
-        self.cost = labelled(widgets.BoundedFloatText, "cost (µs)", "Its time alone, for schedule and timeline",
-                             min=0, max=1e6, step=1)  # fmt: skip
-        self.access = labelled(widgets.Dropdown, "access", "Which access of the pass is edited")
-        self.resource = labelled(widgets.Dropdown, "resource", "The resource of the access")
-        self.mode = labelled(
-            widgets.Dropdown, "does", "write overwrites the whole range; read_write needs what was there",
-            options=list(MODES),
-        )  # fmt: skip
-        self.usage = labelled(widgets.Dropdown, "usage", "As what the resource is used",
-                              options=[*_USAGES, "uniform", "indirect", "index"])  # fmt: skip
-        self.range = labelled(widgets.Text, "range (bytes)", "Bytes from .. to, the end excluded; empty = all",
-                              placeholder="all", continuous_update=False)  # fmt: skip
-        self.tag = labelled(
-            widgets.Text, "independent", "Writes with the same tag declare that they do not depend on each other",
-            placeholder="no tag", continuous_update=False,
-        )  # fmt: skip
-        self.text = widgets.Textarea(
-            continuous_update=False, placeholder="The graph as JSON",
-            layout=widgets.Layout(width="100%", height="230px", margin="2px 0 0"),
-        )  # fmt: skip
-        self.text.tooltip = "The graph as JSON"
-        self.buttons = {
-            name: button(name, tip, act)
-            for name, tip, act in (
-                ("Inject before", "Insert a pass before this one", lambda: self._inject(before=True)),
-                ("Inject after", "Insert a pass after this one", lambda: self._inject(before=False)),
-                ("Remove pass", "Take this pass out", lambda: self._take(editing.remove(self.document, self._pass))),
-                ("Add access", "One more access of this pass", self._add),
-                ("Remove access", "Take this access out", self._remove_access),
-            )
-        }
-        self.text.observe(self._typed, "value")
-        for control in (self.chosen, self.access):
-            control.observe(self._look, "value")
-        for control, act in (
-            (self.device, lambda v: self._of_pass(device=v or None, queue=None)),
-            (self.queue, lambda v: self._of_pass(queue=v or None)),
-            (self.cost, lambda v: self._of_pass(cost_us=v)),
-            (self.resource, lambda v: self._of_access(resource=v, range=None)),
-            (self.mode, lambda v: self._of_access(mode=v)),
-            (self.usage, lambda v: self._of_access(usage=None if v == "storage" else v)),
-            (self.range, lambda v: self._of_access(range=_range(v))),
-            (self.tag, lambda v: self._of_access(independent=v.strip() or None)),
-        ):
-            control.observe(lambda event, act=act: None if self.quiet else act(event["new"]), "value")
+        self.passes = PassPart(self._take)
+        self.accesses = AccessPart(self._take, self.passes)
+        self.resources = ResourcePart(self._take)
+        self.devices = DevicePart(self._take)
+        self.text = TextPart(self._take, change)
+        self._parts: tuple[Part, ...] = (self.passes, self.accesses, self.resources, self.devices, self.text)
+        self.to_accesses = button(
+            "Turn into accesses", "Write the slots and connections as the accesses that they mean", self._turn
+        )
+        self.goto = button("Go to it", "Choose the pass, access or resource that the error is about", self._go)
+        shown(self.goto, False)
+        self._where: dict[str, Any] = {}
+
+    @property
+    def complaint(self) -> str:
+        """What is wrong with the JSON as typed."""
+        return self.text.wrong
 
     def groups(self) -> tuple[widgets.VBox, ...]:
         """The groups of controls."""
-        first, second = list(self.buttons.values())[:3], list(self.buttons.values())[3:]
-        return (
-            group("Edit a pass", [self.chosen, widgets.HBox(first), self.device, self.queue, self.cost]),
-            group(
-                "Edit an access",
-                [self.access, widgets.HBox(second), self.resource, self.mode, self.usage, self.range, self.tag],
-            ),
-            group("Graph as JSON", [self.text]),
-        )
+        first = self.passes.box()
+        first.children = [*first.children[:1], self.to_accesses, *first.children[1:]]
+        last = self.text.box()
+        devices = self.devices.box()
+        resources = self.resources.box()
+        resources.children = [*resources.children, *devices.children]
+        return first, self.accesses.box(), resources, last
 
     def show(self, document: Any) -> None:
         """Show a document, without calling `change`."""
         self.document = copy.deepcopy(dict(document))
-        self.complaint = ""
-        with self.silence():
-            self.text.value = json.dumps(self.document, indent=1)
-            names = [item["name"] for item in editing.passes(self.document)]
-            _offer(self.chosen, list(dict.fromkeys(names)))
-            self._show_pass()
+        slots = documents.has_slots(self.document)
+        for part in self._parts:
+            part.show(self.document)
+            part.complain("")
+        shown(self.to_accesses, slots)
+        for part in (self.passes, self.accesses, self.resources):
+            if slots:
+                part.enable(False)
+            for one in part.buttons.values():
+                one.disabled = slots
+        self._where = {}
+        shown(self.goto, False)
 
-    @property
-    def _pass(self) -> str:
-        return self.chosen.value or ""
+    def locate(self, error: GraphError | None) -> None:
+        """Say at its place what the planner refuses; None takes it away."""
+        where = dict(error.where) if error is not None else {}
+        place: Part | None = None
+        if error is not None:
+            place = self._place(where)
+        for part in self._parts:
+            part.complain(
+                explain(error) if error is not None and part is place else "", self._field(error, where, part)
+            )
+        self._where = where
+        shown(self.goto, bool(where) and not self._chosen(where))
 
-    @property
-    def _place(self) -> int:
-        return self.access.value or 0
+    def _place(self, where: dict[str, Any]) -> Part:
+        if documents.has_slots(self.document):
+            return self.text
+        if where.get("access") is not None or (where.get("passes") and where.get("resource")):
+            return self.accesses
+        if where.get("passes"):
+            return self.passes
+        if "device" in where:
+            return self.devices
+        return self.resources if "resource" in where else self.text
 
-    def _show_pass(self) -> None:
-        item = next(iter(editing.passes_named(self.document, self._pass)), {})
-        devices = self.document.get("devices")
-        devices = devices if isinstance(devices, dict) and devices else {"gpu0": ["compute"]}
-        given = item.get("device")
-        own = "any of " + ", ".join(map(str, given)) if isinstance(given, list) else ""
-        options = [("default", _NONE), *((name, name) for name in devices), *([(own, own)] if own else [])]
-        _offer(self.device, options, own or given or _NONE)
-        queues = devices.get(given if isinstance(given, str) else next(iter(devices)), [])
-        _offer(self.queue, [("default", _NONE), *((str(name), str(name)) for name in queues)], item.get("queue"))
-        cost = item.get("cost_us")
-        self.cost.value = cost if isinstance(cost, (int, float)) else 10.0
-        found = editing.accesses(self.document, self._pass)
-        labels = [f"{n + 1}: {one.get('mode')} {one.get('resource')}" for n, one in enumerate(found)]
-        _offer(self.access, list(zip(labels, range(len(labels)), strict=True)))
-        one = found[self._place] if self._place < len(found) else {}
-        resources = self.document.get("resources")
-        _offer(self.resource, list(resources) if isinstance(resources, dict) else [], one.get("resource"))
-        _offer(self.mode, list(self.mode.options), one.get("mode"))
-        _offer(self.usage, list(self.usage.options), one.get("usage", "storage"))
-        bounds = one.get("range")
-        self.range.value = (
-            f"{bounds[0]} .. {bounds[1]}" if isinstance(bounds, (list, tuple)) and len(bounds) == 2 else ""
-        )
-        self.tag.value = one.get("independent") or ""
-        for control in (self.resource, self.mode, self.usage, self.range, self.tag):
-            control.disabled = not one
+    def _field(self, error: GraphError | None, where: dict[str, Any], part: Part) -> str | None:
+        """The control that is marked: only where the thing that is wrong is the one that is shown."""
+        if error is None or not self._chosen(where):
+            return None
+        if part is self.devices:
+            return "devices"
+        said = [where.get("field"), *(match.group(1) for match in _FIELD.finditer(str(error)))]
+        return next((name for name in said if name in part.fields), None)
 
-    def _look(self, _: Any) -> None:
-        if not self.quiet:
-            with self.silence():
-                self._show_pass()
+    def _chosen(self, where: dict[str, Any]) -> bool:
+        """Whether what an error is about is what the parts show."""
+        passes = where.get("passes")
+        if passes and self.passes.name not in passes:
+            return False
+        if where.get("access") is not None:
+            return self.accesses.number == where["access"]
+        if passes and "resource" in where:
+            return self.accesses.fields["resource"].value == where["resource"]
+        return bool(passes) or where.get("resource") in (None, self.resources.name)
 
-    def _typed(self, event: Any) -> None:
-        if self.quiet:
-            return
+    def _go(self) -> None:
+        passes, resource = self._where.get("passes"), self._where.get("resource")
+        if passes:
+            self.passes.choose(passes[0])
+            place = self._where.get("access")
+            if place is None:
+                used = [item.get("resource") for item in editing.accesses(self.document, passes[0])]
+                place = used.index(resource) if resource in used else None
+            if place is not None:
+                self.accesses.chosen.value = place
+        elif isinstance(resource, str):
+            self.resources.choose(resource)
+        self._change()
+
+    def _turn(self) -> None:
         try:
-            found = json.loads(event["new"])
-            if not isinstance(found, dict):
-                raise ValueError("give an object with resources and passes")
-        except (ValueError, RecursionError) as error:
-            self.complaint = f"the graph as typed is not JSON: {error}"
-            self._change()
-            return
-        self._take(found)
+            self._take(documents.read(self.document).to_dict())
+        except GraphError as error:
+            self.locate(error)
 
     def _take(self, document: dict[str, Any]) -> None:
         self.show(document)
         self._change()
 
-    def _inject(self, *, before: bool) -> None:
-        document, name = editing.inject(self.document, self._pass, before=before)
-        self.show(document)
-        with self.silence():
-            self.chosen.value = name
-            self._show_pass()
-        self._change()
 
-    def _add(self) -> None:
-        resources = self.document.get("resources")
-        if isinstance(resources, dict) and resources:
-            self._take(editing.add_access(self.document, self._pass, next(iter(resources))))
-
-    def _remove_access(self) -> None:
-        self._take(editing.remove_access(self.document, self._pass, self._place))
-
-    def _of_pass(self, **fields: Any) -> None:
-        self._take(editing.change_pass(self.document, self._pass, **fields))
-
-    def _of_access(self, **fields: Any) -> None:
-        self._take(editing.change_access(self.document, self._pass, self._place, **fields))
-
-
-def _offer(menu: widgets.Dropdown, options: list[Any], value: Any = None) -> None:
-    """Give a menu its options; what it showed stays where it still can, unless `value` says otherwise."""
-    wanted = menu.value if value is None else value
-    if list(menu.options) != options:
-        menu.options = options
-    values = [option[1] if isinstance(option, tuple) else option for option in options]
-    if wanted in values:
-        menu.value = wanted
-    elif values:
-        menu.value = values[0]
-
-
-def _range(text: str) -> Any:
-    """Two whole numbers as typed; the text itself where it is none, for the planner's error to name."""
-    parts = [part for part in re.split(r"[.,;:\s]+", text.strip(" ,;[]()")) if part]
-    if not parts:
-        return None
-    return [int(part) for part in parts] if all(part.isdecimal() for part in parts) else text
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number of JSON")

@@ -68,9 +68,13 @@ class PagePanel(SettingsPanel[Settings], Generic[Settings]):
     def __init__(self, settings: Settings, *, name: str | None = None, error: str = ""):
         super().__init__(settings)
         self.page: Page | None = None
-        self.desk = self.view = PictureView()
+        self._look_at()
         self.controls = self._controls(settings)
         self._open(self._children(), name, error)
+
+    def _look_at(self) -> None:
+        """Set `view`, and `desk`, which is the same."""
+        self.desk = self.view = PictureView()
 
     def _controls(self, settings: Settings) -> PageControls:
         """The controls, showing `settings`."""

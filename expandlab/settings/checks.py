@@ -65,6 +65,16 @@ def whole_numbers(high: int, most: int) -> Check:
     return check
 
 
+def number(low: float, high: float) -> Check:
+    """A number from low to high."""
+
+    def check(value: Any) -> str | None:
+        plain = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return None if plain and low <= value <= high else f"use a number from {low:g} to {high:g}"
+
+    return check
+
+
 def text(value: Any) -> str | None:
     """Text or None."""
     return None if value is None or isinstance(value, str) else "use text or null"

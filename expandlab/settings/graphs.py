@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from expandlab.graph import documents
 from expandlab.graph.examples import EXAMPLES
 from expandlab.graph.plan import MODES
 from expandlab.graph.schedule import SCHEDULES
+from expandlab.graph.simulate import Machine
 from expandlab.settings import checks
 from expandlab.settings.base import PanelSettings, SettingsError
 
@@ -16,7 +18,12 @@ if TYPE_CHECKING:
     from expandlab.graph import FrameGraph
 
 OWN = "own"
-VIEWS = ("graph", "barriers", "memory", "timeline")
+_MACHINE = Machine()
+# The settings that are the machine's, by the names of its fields.
+COSTS = tuple(item.name for item in fields(Machine))
+# Of one cost: a hundred seconds.
+MOST_US = 1e8
+VIEWS = ("graph", "barriers", "memory", "timeline", "connections", "schedules")
 SHOWN = (*MODES, "both")
 
 
@@ -27,6 +34,9 @@ class GraphSettings(PanelSettings):
     example: a name in `graph.examples.EXAMPLES`, or `own`: then `graph` is the document itself.
     view: what of the plan is shown, one of `VIEWS`. mode: `dag`, `chain`, or `both` beside each other.
     tags: False ignores declared independence. schedule: as of `FrameGraph.compile`.
+    graph: in either schema, passes with accesses or passes with slots.
+    barrier_us, wait_us, copy_us, copy_gb_per_s, pass_us, peer_access: what the simulated machine costs, as of
+    `graph.simulate.Machine`, which names the source of each default.
     """
 
     panel: str = "frame_graph"
@@ -36,6 +46,12 @@ class GraphSettings(PanelSettings):
     mode: str = "both"
     tags: bool = True
     schedule: str = "depth"
+    barrier_us: float = _MACHINE.barrier_us
+    wait_us: float = _MACHINE.wait_us
+    copy_us: float = _MACHINE.copy_us
+    copy_gb_per_s: float = _MACHINE.copy_gb_per_s
+    pass_us: float = _MACHINE.pass_us
+    peer_access: bool = _MACHINE.peer_access
 
     CHECKS: ClassVar[Mapping[str, checks.Check]] = {
         "example": checks.one_of(lambda: [*EXAMPLES, OWN]),
@@ -44,6 +60,12 @@ class GraphSettings(PanelSettings):
         "mode": checks.one_of(lambda: list(SHOWN)),
         "tags": checks.flag,
         "schedule": checks.one_of(lambda: list(SCHEDULES)),
+        "barrier_us": checks.number(0, MOST_US),
+        "wait_us": checks.number(0, MOST_US),
+        "copy_us": checks.number(0, MOST_US),
+        "copy_gb_per_s": checks.number(0.001, 1e6),
+        "pass_us": checks.number(0, MOST_US),
+        "peer_access": checks.flag,
     }
 
     def __post_init__(self) -> None:
@@ -66,11 +88,14 @@ class GraphSettings(PanelSettings):
         """The modes shown, the older one first."""
         return ("chain", "dag") if self.mode == "both" else (self.mode,)
 
+    @property
+    def machine(self) -> Machine:
+        """What the simulation assumes."""
+        return Machine(**{name: getattr(self, name) for name in COSTS})
+
     def frame_graph(self) -> FrameGraph:
         """The graph shown. Raises GraphError naming what is wrong with its document."""
-        from expandlab.graph import FrameGraph
-
-        return FrameGraph.from_json(self.document)
+        return documents.read(self.document)
 
     @property
     def stem(self) -> str:

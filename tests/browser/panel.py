@@ -119,3 +119,37 @@ class PagePanel(Panel):
     def alt(self) -> str:
         """The picture's alternative text."""
         return self.map.locator("img").get_attribute("alt") or ""
+
+
+class ScenePanel(PagePanel):
+    """A panel whose picture the page draws itself."""
+
+    def alt(self) -> str:
+        """The picture's alternative text."""
+        return self.svg.get_attribute("aria-label") or ""
+
+    @property
+    def svg(self) -> Any:
+        """The drawing, which takes the focus and the keys."""
+        return self.map.locator("svg.xl-scene-svg")
+
+    def target(self, id_: str) -> Any:
+        """What can be pointed at, by its id."""
+        return self.map.locator(f".xl-hit[data-id='{id_}']")
+
+    def tip(self) -> list[str]:
+        """The lines beside what is pointed at; none where nothing is."""
+        found = self.map.locator(".xl-tip")
+        return found.locator("b, div").all_text_contents() if found.is_visible() else []
+
+    def type(self, label: str, text: str) -> None:
+        """Type into a box and press Enter."""
+        box = self.controls("widget-text")[label].locator("input")
+        box.fill(text)
+        box.press("Enter")
+
+    def number(self, label: str, value: float) -> None:
+        """Type a number and press Enter."""
+        box = self.controls("widget-text")[label].locator("input")
+        box.fill(str(value))
+        box.press("Enter")

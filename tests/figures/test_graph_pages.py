@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+from dataclasses import fields
 from itertools import pairwise
 
 import pytest
@@ -13,15 +14,18 @@ from expandlab import settings as s
 from expandlab.cli import app
 from expandlab.errors import GraphError, UnsupportedError
 from expandlab.figures.graphs import barriers, layout, memory, words
+from expandlab.figures.graphs.page import sketch as sketched
 from expandlab.figures.page import make
+from expandlab.graph import documents
 from expandlab.graph.examples import EXAMPLES
 from expandlab.graph.native import emitted
+from expandlab.graph.simulate import SOURCES, Machine
 
 every_view = pytest.mark.parametrize("view", s.graphs.VIEWS)
 
 
 def plan_of(example, mode="dag", **options):
-    return FrameGraph.from_json(EXAMPLES[example].document).compile(mode, **options)
+    return documents.read(EXAMPLES[example].document).compile(mode, **options)
 
 
 @every_view
@@ -31,9 +35,12 @@ def test_a_page_of_every_example_says_what_it_shows(example, view):
     page = make(settings)
     assert EXAMPLES[example].title in page.description and page.title.endswith(EXAMPLES[example].title)
     assert all(len(row) == len(page.head) for row in page.rows)
-    assert {row[0] for row in page.rows} == {"chain", "graph"}
+    # Only a graph from slots has connections.
+    empty = view == "connections" and example != "slots"
+    assert {row[0] for row in page.rows} == (set() if empty else {"chain", "graph"})
     held = json.loads(export.picture(settings, "json"))
     assert held["data"]["plans"]["dag"]["edges"] == [list(edge) for edge in plan_of(example).edges]
+    assert held["data"]["dot"]["chain"].startswith("digraph")
     assert held["counts"] is None and s.from_json(held["provenance"]["settings"]) == settings
 
 
@@ -154,3 +161,43 @@ def test_writers_of_two_halves_run_at_once_in_the_simulated_timeline():
     assert at["graph", "fill_low"][0] < at["graph", "fill_high"][1] and at["graph", "fill_high"][0] == 0
     assert at["chain", "fill_high"][0] >= at["chain", "fill_low"][1]
     assert at["graph", "use"][1] < at["chain", "use"][1]
+
+
+@every_view
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_screen_and_the_paper_show_the_same(example, view):
+    settings = s.GraphSettings(example=example, view=view)
+    sketch, printed = sketched(settings), make(settings)
+    assert (sketch.title, sketch.description, sketch.head, sketch.rows) == (
+        printed.title, printed.description, printed.head, printed.rows,
+    )  # fmt: skip
+    on_paper = [text.get_text() for text in printed.figure.axes[0].texts]
+    assert [mark[3] for mark in sketch.scene["marks"] if mark[0] == "t"] == on_paper
+    width, height = printed.figure.get_size_inches() * 100
+    assert (sketch.scene["width"], sketch.scene["height"]) == pytest.approx((width, height))
+    json.dumps(sketch.scene, allow_nan=False)
+    ids = [target["id"] for target in sketch.scene["targets"]]
+    assert len(set(ids)) == len(ids)
+    for target in sketch.scene["targets"]:
+        assert target["says"] and set(target["near"]) <= set(ids)
+
+
+def test_costs_change_the_timeline_and_are_said():
+    page = make(s.GraphSettings(view="timeline", mode="dag", wait_us=0, barrier_us=0))
+    assert "wait 0" in " ".join(text.get_text() for text in page.figure.axes[0].texts)
+    assert max(row[5] for row in page.rows) == 60
+    for name, value in (("wait_us", -1), ("barrier_us", "1"), ("copy_gb_per_s", 0), ("peer_access", 1)):
+        with pytest.raises(s.SettingsError, match=name):
+            s.GraphSettings(**{name: value})
+
+
+def test_every_cost_names_its_source():
+    assert set(SOURCES) == set(s.graphs.COSTS) == {item.name for item in fields(Machine)}
+
+
+def test_schedules_are_set_beside_the_optimum():
+    rows = {row[1]: row for row in make(s.GraphSettings(example="two_devices", view="schedules", mode="dag")).rows}
+    assert set(rows) == {"depth", "list", "heft", "optimal"}
+    best = plan_of("two_devices", schedule="optimal").simulate().makespan_us
+    assert rows["optimal"][2] == pytest.approx(best) == min(row[2] for row in rows.values())
+    assert all(row[3] == pytest.approx(100 * (row[2] / best - 1), abs=0.01) for row in rows.values())

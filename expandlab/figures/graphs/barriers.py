@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from expandlab.figures import colours as c
-from expandlab.figures.canvas import Canvas
 from expandlab.figures.graphs import words
 from expandlab.graph import Plan
 from expandlab.graph.native import emitted
@@ -82,7 +81,7 @@ def _lines(row: Row) -> int:
     return 2 if row.source_access else 1
 
 
-def draw(canvas: Canvas, left: float, y: float, width: float, plan: Plan) -> None:
+def draw(canvas: Any, left: float, y: float, width: float, plan: Plan) -> None:
     """Draw the first rows; an export's table has them all."""
     at = {name: left + part * width for name, part in _COLUMNS}
     ends = [*list(at.values())[1:], left + width]
@@ -92,7 +91,8 @@ def draw(canvas: Canvas, left: float, y: float, width: float, plan: Plan) -> Non
     found = table(plan)
     top = y + _TOP
     rules = []
-    for row in found[:_MOST]:
+    form = words.MODE_NAMES[plan.mode]
+    for number, row in enumerate(found[:_MOST]):
         rules.append(((left, top - 1), (left + width, top - 1)))
         first = {
             "before": row.before, "kind": row.kind, "source": row.source_stages, "destination": row.destination_stages,
@@ -106,7 +106,11 @@ def draw(canvas: Canvas, left: float, y: float, width: float, plan: Plan) -> Non
         if _lines(row) == 2:
             for name, text in (("source", row.source_access), ("destination", row.destination_access)):
                 canvas.text(at[name], top + 12 + _LINE, text, 10.5, colour=c.MUTED, width=room[name], smallest=8)
-        top += _lines(row) * _LINE + 5
+        high = _lines(row) * _LINE + 5
+        told = [f"{name}: {text}" for name, text in zip(HEAD[1:], row, strict=True) if text]
+        box = (left, top - 1, width, high)
+        canvas.target(words.ident(form, "row", str(number)), "row", told, box=box, more={"pass": row.before})
+        top += high
     canvas.lines(rules, c.RULE, 0.8) if rules else None
     if not found:
         canvas.text(left, top + 12, "no barrier, no layout change, no wait", 11, colour=c.MUTED)

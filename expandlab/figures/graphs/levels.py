@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from expandlab.figures import colours as c
-from expandlab.figures.canvas import Canvas, text_width
+from expandlab.figures.canvas import text_width
 from expandlab.figures.graphs import words
 from expandlab.figures.graphs.layout import Box, Layout, arrange
 from expandlab.graph import Plan
@@ -65,12 +65,13 @@ def rows(plan: Plan) -> list[tuple[Any, ...]]:
     ]
 
 
-def draw(canvas: Canvas, left: float, y: float, width: float, drawn: Drawn) -> None:
+def draw(canvas: Any, left: float, y: float, width: float, drawn: Drawn) -> None:
     """Draw a prepared plan."""
     _lanes(canvas, left, y, drawn)
     top = y + _LANES + 20
     taken = _boxes(canvas, top, drawn)
     _edges(canvas, top, drawn, taken)
+    _targets(canvas, top, drawn)
     _legend(canvas, left, y + drawn.height - 8, width, drawn)
 
 
@@ -78,7 +79,7 @@ def _top(top: float, box: Box, pitch: float) -> float:
     return top + box.row * pitch
 
 
-def _lanes(canvas: Canvas, left: float, y: float, drawn: Drawn) -> None:
+def _lanes(canvas: Any, left: float, y: float, drawn: Drawn) -> None:
     layout = drawn.layout
     high = layout.rows * drawn.pitch + 18
     for number, (name, start, wide) in enumerate(layout.lanes):
@@ -92,7 +93,7 @@ def _lanes(canvas: Canvas, left: float, y: float, drawn: Drawn) -> None:
             canvas.text(left, y + _LANES + 20 + row * drawn.pitch + 17, str(level), 11, colour=c.MUTED)
 
 
-def _boxes(canvas: Canvas, top: float, drawn: Drawn) -> list[tuple[float, float, float, float]]:
+def _boxes(canvas: Any, top: float, drawn: Drawn) -> list[tuple[float, float, float, float]]:
     """The passes; returns the rectangles that labels keep clear of."""
     boxes = drawn.layout.boxes
     if not boxes:
@@ -136,7 +137,7 @@ def _points(top: float, edge: words.Edge, drawn: Drawn) -> list[tuple[float, flo
     return [*points, (second.middle + shift, _top(top, second, drawn.pitch) - 6)]
 
 
-def _edges(canvas: Canvas, top: float, drawn: Drawn, taken: list[tuple[float, float, float, float]]) -> None:
+def _edges(canvas: Any, top: float, drawn: Drawn, taken: list[tuple[float, float, float, float]]) -> None:
     strokes: dict[str, list[list[tuple[float, float]]]] = {}
     heads: dict[str, list[list[tuple[float, float]]]] = {}
     for edge in drawn.edges:
@@ -152,6 +153,34 @@ def _edges(canvas: Canvas, top: float, drawn: Drawn, taken: list[tuple[float, fl
             _label(canvas, edge, _points(top, edge, drawn), taken, drawn)
 
 
+def _targets(canvas: Any, top: float, drawn: Drawn) -> None:
+    """Each pass, followed by the edges that leave it, so that the keys walk along the graph."""
+    form = words.MODE_NAMES[drawn.plan.mode]
+    leaving: dict[str, list[words.Edge]] = {}
+    touching: dict[str, list[str]] = {}
+    for edge in drawn.edges:
+        leaving.setdefault(edge.producer, []).append(edge)
+        for end in edge[:2]:
+            touching.setdefault(end, []).append(_edge_id(form, edge))
+    for name in drawn.plan.order:
+        box = drawn.layout.boxes[name]
+        canvas.target(
+            words.ident(form, "pass", name), "pass", words.about(drawn.plan, name, drawn.notes[name]),
+            box=(box.middle - box.width / 2, _top(top, box, drawn.pitch), box.width, _BOX),
+            near=touching.get(name, ()), more={"pass": name},
+        )  # fmt: skip
+        for edge in leaving.get(name, ()):
+            canvas.target(
+                _edge_id(form, edge), "edge",
+                [f"{edge.producer} → {edge.consumer} ({form})", *words.why(drawn.plan, edge)],
+                path=_points(top, edge, drawn), near=[words.ident(form, "pass", end) for end in edge[:2]],
+            )  # fmt: skip
+
+
+def _edge_id(form: str, edge: words.Edge) -> str:
+    return words.ident(form, "edge", edge.producer, edge.consumer)
+
+
 def _arrow(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[float, float]]:
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = max(1e-6, (dx * dx + dy * dy) ** 0.5)
@@ -161,7 +190,7 @@ def _arrow(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[f
 
 
 def _label(
-    canvas: Canvas, edge: words.Edge, points: Sequence[tuple[float, float]],
+    canvas: Any, edge: words.Edge, points: Sequence[tuple[float, float]],
     taken: list[tuple[float, float, float, float]], drawn: Drawn,
 ) -> None:  # fmt: skip
     """The reasons on the edge, where nothing else stands; where there is no such place, the table says them."""
@@ -189,7 +218,7 @@ def _apart(one: tuple[float, float, float, float], other: tuple[float, float, fl
     return one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
 
 
-def _legend(canvas: Canvas, left: float, y: float, width: float, drawn: Drawn) -> None:
+def _legend(canvas: Any, left: float, y: float, width: float, drawn: Drawn) -> None:
     at = left
     for kind in words.KINDS:
         if any(edge.kind == kind for edge in drawn.edges):

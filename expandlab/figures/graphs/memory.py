@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from expandlab.figures import colours as c
-from expandlab.figures.canvas import Canvas, bytes_text, plural
+from expandlab.figures.canvas import bytes_text, plural
 from expandlab.figures.graphs import words
 from expandlab.graph import Plan
 
@@ -72,8 +72,9 @@ def height(plan: Plan) -> float:
     return _HEADER + min(len(lives(plan)), _MOST) * _ROW + (16 if many else 0) + len(total(plan)) * (_MAP + 14) + 8
 
 
-def draw(canvas: Canvas, left: float, y: float, width: float, plan: Plan) -> None:
+def draw(canvas: Any, left: float, y: float, width: float, plan: Plan) -> None:
     """Lifetimes, and below them the memory of each device, both over the plan's order."""
+    form = words.MODE_NAMES[plan.mode]
     step = (width - _GUTTER) / max(1, len(plan.order))
     start = left + _GUTTER
     found = lives(plan)
@@ -94,6 +95,13 @@ def draw(canvas: Canvas, left: float, y: float, width: float, plan: Plan) -> Non
         first = life.uses[0][0] if life.kept != "imported" else 0
         canvas.rects(start + first * step + 1, at + 4, (life.last - first + 1) * step - 2, 11, colours[row][None],
                      gid="lifetime")  # fmt: skip
+        used = [f"{plan.order[place]} {'reads and writes' if r and w else 'writes' if w else 'reads'}"
+                for place, r, w in life.uses]  # fmt: skip
+        placed = [f"{p.size:,} bytes at {p.offset:,} on {p.device}" for p in plan.memory if p.resource == life.resource]
+        near = [words.ident(form, "place", p.device, p.resource) for p in plan.memory if p.resource == life.resource]
+        canvas.target(words.ident(form, "life", life.resource), "life",
+                      [f"{life.resource}, {life.kept}", *used, *placed],
+                      box=(left, at + 1, width, _ROW - 2), near=near)  # fmt: skip
         for place, reads, writes in life.uses:
             middle = start + (place + 0.5) * step
             canvas.rects(middle - 5, at + 4.5, 10, 10, c.BACKGROUND, edge=c.INK, line=1.0, gid="use")
@@ -117,6 +125,11 @@ def draw(canvas: Canvas, left: float, y: float, width: float, plan: Plan) -> Non
             low, high = place.offset / end * _MAP, place.size / end * _MAP
             canvas.rects(x + 1, top + low + 0.5, wide - 2, max(1.0, high - 1), colours[row][None], edge=c.INK, line=0.6,
                          gid="placement")  # fmt: skip
+            canvas.target(words.ident(form, "place", device, place.resource), "place",
+                          [place.resource, f"{place.size:,} bytes at {place.offset:,} on {device}",
+                           f"from {plan.order[first]} to {plan.order[life.last]}"],
+                          box=(x + 1, top + low, wide - 2, max(3.0, high)),
+                          near=[words.ident(form, "life", place.resource)] if row < _MOST else [])  # fmt: skip
             if high >= 12:
                 ink = c.INK if c.ink_on(colours[row]) else c.BACKGROUND
                 canvas.text(x + wide / 2, top + low + high / 2 + 4, f"{place.resource} at {place.offset:,}", 10.5,

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from expandlab.figures import colours as c
-from expandlab.figures.canvas import Canvas
 from expandlab.figures.graphs import words
 from expandlab.graph import Plan
-from expandlab.graph.simulate import Machine, Timeline
+from expandlab.graph.simulate import Machine, Span, Timeline
 
 HEAD = ("form", "lane", "what", "kind", "start (us)", "end (us)", "on the critical path")
 _ROW, _GUTTER, _AXIS, _PATH = 34, 150, 28, 22
@@ -18,9 +17,9 @@ _ROW, _GUTTER, _AXIS, _PATH = 34, 150, 28, 22
 _FACES = {"pass": c.SHADE, "barrier": c.MUTED, "copy": "#92dadd"}
 
 
-def rows(plan: Plan) -> list[tuple[Any, ...]]:
+def rows(plan: Plan, machine: Machine | None = None) -> list[tuple[Any, ...]]:
     """The data table: a row for each span."""
-    timeline, form = plan.simulate(), words.MODE_NAMES[plan.mode]
+    timeline, form = plan.simulate(machine), words.MODE_NAMES[plan.mode]
     return [
         (form, lane.name, span.name, span.kind, round(span.start_us, 3), round(span.end_us, 3),
          "yes" if span.kind != "barrier" and span.name in timeline.critical_path else "")
@@ -50,7 +49,15 @@ def height(timeline: Timeline) -> float:
     return len(timeline.lanes) * _ROW + _AXIS + _PATH
 
 
-def draw(canvas: Canvas, left: float, y: float, width: float, timeline: Timeline, longest: float) -> None:
+def draw(
+    canvas: Any,
+    left: float,
+    y: float,
+    width: float,
+    timeline: Timeline,
+    longest: float,
+    form: str = "graph",
+) -> None:
     """Draw the lanes, `longest` microseconds wide, so that several timelines have one scale."""
     scale = (width - _GUTTER - 12) / max(longest, 1e-9)
     start = left + _GUTTER
@@ -73,6 +80,12 @@ def draw(canvas: Canvas, left: float, y: float, width: float, timeline: Timeline
                                  gid=f"{kind}{'-critical' if line > 1 else ''}")  # fmt: skip
             if kind == "copy":
                 canvas.hatch(x, at + 4, wide, _ROW - 10)
+            for span, left_edge, room in zip(mine, x, wide, strict=True):
+                canvas.target(
+                    words.ident(form, lane.name, kind, span.name, f"{span.start_us:.6f}"), "span",
+                    _says(span, lane.name, timeline),
+                    box=(left_edge, at + 4, room, _ROW - 10), more={"pass": span.name} if kind == "pass" else {},
+                )  # fmt: skip
             if kind != "barrier":
                 for span, left_edge, room in zip(mine, x, wide, strict=True):
                     if room >= 18:
@@ -81,7 +94,22 @@ def draw(canvas: Canvas, left: float, y: float, width: float, timeline: Timeline
     _axis(canvas, start, top + len(timeline.lanes) * _ROW, scale, longest)
 
 
-def _axis(canvas: Canvas, start: float, y: float, scale: float, longest: float) -> None:
+def _says(span: Span, lane: str, timeline: Timeline) -> list[str]:
+    """What a span is, when, and whether the end depends on it."""
+    critical = span.kind != "barrier" and span.name in timeline.critical_path
+    what = f"barrier before {span.name}" if span.kind == "barrier" else span.name
+    when = f"{span.start_us:,.2f} to {span.end_us:,.2f} µs on {lane}, simulated"
+    return [what, when, *(["on the critical path"] if critical else [])]
+
+
+def _axis(
+    canvas: Any,
+    start: float,
+    y: float,
+    scale: float,
+    longest: float,
+    form: str = "graph",
+) -> None:
     step = _round(longest / 8)
     ticks = np.arange(0, longest * 1.0001, step)
     canvas.lines([((start + t * scale, y), (start + t * scale, y + 5)) for t in ticks], c.MUTED, 1.0)

@@ -48,8 +48,68 @@ def edges(plan: Plan) -> list[Edge]:
     return listed
 
 
+def why(plan: Plan, edge: Edge) -> list[str]:
+    """Why an edge stands, one line for each reason: kind, resource, range, origin and tags."""
+    first, second = edge.producer, edge.consumer
+    found = []
+    for hazard in plan.hazards:
+        if (hazard.producer, hazard.consumer) == (first, second):
+            low, high = hazard.range
+            part = "bytes" if plan.graph.resources[hazard.resource].kind == "buffer" else "subresources"
+            ends = [f"{name} {_does(plan, name, hazard.resource, hazard.range)}" for name in (first, second)]
+            found.append(
+                f"{hazard.kind} on {hazard.resource}, {part} {low:,}..{high:,}: {', '.join(ends)} (from the accesses)"
+            )
+    if first in plan.passes[second].after:
+        found.append(f"explicit: {second} is declared to run after {first}")
+    if second in plan.passes[first].before:
+        found.append(f"explicit: {first} is declared to run before {second}")
+    if not found:
+        shared = [name for name in _used(plan, first) if name in _used(plan, second)]
+        found.append(f"link of the chain: both use {', '.join(shared)}; no hazard asks for it")
+    if plan.queues[first] != plan.queues[second] or plan.devices[first] != plan.devices[second]:
+        found.append(f"from {lane(plan, first)} to {lane(plan, second)}")
+    return found
+
+
+def _does(plan: Plan, name: str, resource: str, range_: tuple[int, int]) -> str:
+    """`writes [tag]`: what a pass does with these bytes."""
+    mine = [
+        access
+        for access in plan.passes[name].accesses
+        if access.resource == resource
+        and any(low < range_[1] and range_[0] < high for low, high in access.intervals(plan.graph.resources[resource]))
+    ]
+    reads, writes = any(access.reads for access in mine), any(access.writes for access in mine)
+    told = "reads and writes" if reads and writes else "writes" if writes else "reads"
+    tags = dict.fromkeys(access.independent for access in mine if access.writes and access.independent)
+    return told + "".join(f" [tag {tag}{'' if plan.tags else ', ignored'}]" for tag in tags)
+
+
+def about(plan: Plan, name: str, notes: list[str]) -> list[str]:
+    """What there is to know of a pass, one line each. notes: what stands before it."""
+    item = plan.passes[name]
+    cost = "no cost given" if item.cost_us is None else f"{item.cost_us:g} µs"
+    found = [f"{name}: {lane(plan, name)}, {cost}{', side effect' if item.side_effect else ''}"]
+    for access in item.accesses:
+        part = "".join(
+            f" {span[0]:,}..{span[1]:,} {'bytes' if key == 'range' else key}"
+            for key in ("range", "mips", "layers", "aspects")
+            if (span := getattr(access, key)) is not None
+        )
+        tag = f" [tag {access.independent}]" if access.independent else ""
+        usage = "" if access.usage == "storage" else f" as {access.usage}"
+        found.append(f"{access.mode.replace('_', ' and ')} {access.resource}{part}{usage}{tag}")
+    return [*found, *(f"before it: {note}" for note in notes)]
+
+
 def _used(plan: Plan, name: str) -> dict[str, None]:
     return dict.fromkeys(access.resource for access in plan.passes[name].accesses)
+
+
+def ident(*parts: str) -> str:
+    """`graph:edge:a:b`: one text for each tuple of names, whatever the names hold."""
+    return ":".join(part.replace("\\", "\\\\").replace(":", "\\:") for part in parts)
 
 
 def lane(plan: Plan, name: str) -> str:

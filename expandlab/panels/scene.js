@@ -1,0 +1,205 @@
+// A scene that the kernel laid out, drawn here as SVG: marks below, and above them what can be pointed at. Everything that
+// hovering, the arrow keys and a click do happens in the page.
+
+const SVG_SPACE = "http://www.w3.org/2000/svg";
+
+const svgMake = (tag, attributes, text) => {
+  const element = document.createElementNS(SVG_SPACE, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+};
+
+const pathOf = (flat) => {
+  let text = "";
+  for (let i = 0; i < flat.length; i += 2) text += `${i ? "L" : "M"}${flat[i]} ${flat[i + 1]}`;
+  return text;
+};
+
+const ANCHORS = { left: "start", center: "middle", right: "end" };
+
+// Mark -> elements. Every colour and number comes from the kernel, every text goes in as text.
+const MARKS = {
+  r: ([, flat, face, edge, line]) => {
+    const rects = (from, to, fill) => {
+      let d = "";
+      for (let i = from; i < to; i += 4) d += `M${flat[i]} ${flat[i + 1]}h${flat[i + 2]}v${flat[i + 3]}h${-flat[i + 2]}z`;
+      return svgMake("path", { d, fill, ...(line ? { stroke: edge, "stroke-width": line } : {}) });
+    };
+    if (!Array.isArray(face)) return [rects(0, flat.length, face)];
+    return face.map((fill, n) => rects(4 * n, 4 * n + 4, fill));
+  },
+  p: ([, polygons, face]) => [svgMake("path", { d: polygons.map((flat) => `${pathOf(flat)}Z`).join(""), fill: face })],
+  l: ([, strokes, colour, line, dashes]) => [svgMake("path", {
+    d: strokes.map(pathOf).join(""), fill: "none", stroke: colour, "stroke-width": line,
+    ...(dashes.length ? { "stroke-dasharray": dashes.join(" ") } : {}),
+  })],
+  // The kernel measured the text with the font that an export uses; here it takes the same room in another one.
+  t: ([, x, y, text, size, colour, weight, align, width]) => [svgMake("text", {
+    x, y, fill: colour, "font-size": size, "font-weight": weight, "text-anchor": ANCHORS[align], textLength: width,
+    lengthAdjust: "spacingAndGlyphs",
+  }, text)],
+};
+
+let scenesMade = 0;
+
+class SceneView {
+  constructor(model, el) {
+    this.model = model;
+    this.prefix = `xl-scene-${scenesMade++}-`;
+    this.root = make("div", "xl-picture xl-scene");
+    this.root.setAttribute("data-lm-suppress-shortcuts", "true");
+    this.frame = make("div", "xl-scene-frame");
+    this.tip = make("div", "xl-tip");
+    this.tip.hidden = true;
+    this.say = make("div", "xl-scene-say");
+    this.say.setAttribute("aria-live", "polite");
+    this.downloads = new Downloads();
+    this.frame.append(this.tip);
+    this.root.append(this.frame, this.say, this.downloads.element);
+    el.append(this.root);
+    this.show = () => this.draw();
+    this.mark = () => this.markWrong();
+    this.message = (content, buffers) => this.downloads.receive(content, buffers);
+    model.on("change:drawn", this.show);
+    model.on("change:wrong", this.mark);
+    model.on("msg:custom", this.message);
+    this.draw();
+  }
+  draw() {
+    const scene = this.model.get("scene");
+    if (!scene || !scene.width) return;
+    const focused = this.svg && document.activeElement === this.svg;
+    const kept = this.selected;
+    const svg = svgMake("svg", {
+      viewBox: `0 0 ${scene.width} ${scene.height}`, tabindex: "0", role: "listbox", class: "xl-scene-svg",
+      "aria-label": this.model.get("alt"), style: `aspect-ratio: ${scene.width} / ${scene.height}`,
+    });
+    const marks = svgMake("g", { class: "xl-marks", "aria-hidden": "true" });
+    for (const mark of scene.marks) marks.append(...MARKS[mark[0]](mark));
+    this.over = svgMake("g", { class: "xl-over" });
+    const hits = svgMake("g", { class: "xl-hits" });
+    this.targets = scene.targets;
+    this.places = new Map(this.targets.map((target, n) => [target.id, n]));
+    this.targets.forEach((target, n) => hits.append(this.shape(target, {
+      class: `xl-hit xl-hit-${target.kind}`, id: this.prefix + n, role: "option", "data-id": target.id,
+      "aria-selected": "false", "aria-label": target.says.join("; "),
+    })));
+    svg.append(marks, this.over, hits);
+    svg.addEventListener("pointermove", (event) => this.point(event));
+    svg.addEventListener("pointerleave", () => this.select(this.pinned, false));
+    svg.addEventListener("click", (event) => this.click(event));
+    svg.addEventListener("keydown", (event) => this.key(event));
+    svg.addEventListener("focus", () => this.selected === undefined && this.select(this.targets[0]?.id, true));
+    svg.addEventListener("blur", () => this.pinned === undefined && this.select(undefined, false));
+    this.svg?.remove();
+    this.svg = svg;
+    this.frame.prepend(svg);
+    if (!this.places.has(this.pinned)) this.pinned = undefined;
+    this.selected = undefined;
+    this.select(this.places.has(kept) ? kept : this.pinned, false);
+    if (focused) svg.focus({ preventScroll: true });
+    this.markWrong();
+    const drawn = this.model.get("drawn");
+    // After the frame in which it is painted: the message comes when the browser is free again.
+    requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => {
+        this.root.dataset.drawn = drawn;
+        this.root.dataset.paintedAt = performance.timeOrigin + performance.now();
+      };
+      channel.port2.postMessage(0);
+    });
+  }
+  shape(target, attributes) {
+    if (target.path) return svgMake("path", { d: pathOf(target.path), ...attributes });
+    const [x, y, width, height] = target.box;
+    return svgMake("rect", { x, y, width, height, ...attributes });
+  }
+  targetAt(event) {
+    return event.target.closest?.(".xl-hit")?.dataset.id;
+  }
+  point(event) {
+    const id = this.targetAt(event);
+    if (id !== this.selected) this.select(id ?? this.pinned, false);
+  }
+  click(event) {
+    const id = this.targetAt(event);
+    this.pinned = id === this.pinned ? undefined : id;
+    this.select(id, false);
+    this.choose(id);
+  }
+  choose(id) {
+    const pass = this.targets[this.places.get(id)]?.pass;
+    if (pass === undefined) return;
+    this.model.set("chosen", pass);
+    this.model.save_changes();
+  }
+  key(event) {
+    const last = this.targets.length - 1;
+    const at = this.places.get(this.selected) ?? -1;
+    const moves = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: last };
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key in moves) this.select(this.targets[Math.min(last, Math.max(0, moves[event.key]))]?.id, true);
+    else if (event.key === "Escape") this.select((this.pinned = undefined), false);
+    else if (event.key === "Enter" || event.key === " ") {
+      this.pinned = this.selected;
+      this.choose(this.selected);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+  select(id, scroll) {
+    this.selected = id;
+    this.root.dataset.selected = id ?? "";
+    const target = this.targets[this.places.get(id)];
+    this.svg.querySelectorAll("[aria-selected=true]").forEach((old) => old.setAttribute("aria-selected", "false"));
+    this.over.replaceChildren();
+    this.tip.hidden = !target;
+    this.say.textContent = target ? target.says.join("; ") : "";
+    if (!target) {
+      this.svg.removeAttribute("aria-activedescendant");
+      return;
+    }
+    for (const near of target.near) {
+      const other = this.targets[this.places.get(near)];
+      if (other) this.over.append(this.shape(other, { class: `xl-near xl-near-${other.kind}` }));
+    }
+    this.over.append(this.shape(target, { class: `xl-chosen xl-chosen-${target.kind}` }));
+    const element = this.svg.getElementById(this.prefix + this.places.get(id));
+    element.setAttribute("aria-selected", "true");
+    this.svg.setAttribute("aria-activedescendant", element.id);
+    this.tip.replaceChildren(...target.says.map((line, n) => make(n ? "div" : "b", "", line)));
+    this.placeTip(element, scroll);
+  }
+  placeTip(element, scroll) {
+    if (scroll) element.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const frame = this.frame.getBoundingClientRect();
+    const box = element.getBoundingClientRect();
+    const left = Math.min(Math.max(0, box.left + box.width / 2 - frame.left - 40), Math.max(0, frame.width - this.tip.offsetWidth - 4));
+    this.tip.style.left = `${left}px`;
+    // Below what it speaks of, where it hides neither that nor what leads to it; of a tall target, beside its middle.
+    const below = Math.min(box.bottom, box.top + Math.max(box.height * 0.6, 30));
+    this.tip.style.top = `${below - frame.top + 8}px`;
+  }
+  markWrong() {
+    const wrong = new Set(this.model.get("wrong") || []);
+    this.svg?.querySelectorAll(".xl-wrong-pass").forEach((old) => old.remove());
+    for (const target of this.targets || []) {
+      if (target.kind === "pass" && wrong.has(target.pass)) this.svg.append(this.shape(target, { class: "xl-wrong-pass" }));
+    }
+  }
+  remove() {
+    this.model.off("change:drawn", this.show);
+    this.model.off("change:wrong", this.mark);
+    this.model.off("msg:custom", this.message);
+    this.downloads.remove();
+  }
+}
+
+export default {
+  render({ model, el }) {
+    const view = new SceneView(model, el);
+    return () => view.remove();
+  },
+};
