@@ -30,9 +30,15 @@ _OURS = ("WG", "SLOTS", "CHAIN", "FORMAT", "PER_WORD", "LARGEST", "touch")
 
 
 def score_source(
-    score: Any, buffers: Mapping[str, Any] | None, slots: int
+    score: Any,
+    buffers: Mapping[str, Any] | None,
+    slots: int,
+    file: str = "search/score.wgsl",
+    more: Mapping[str, int] | None = None,
 ) -> tuple[wgsl.Source, dict[str, np.ndarray]]:
     """The pass's shader around the caller's `fn score`, and the caller's arrays by the names that they have in it.
+
+    file: the shader. more: constants of its own.
 
     Raises TypeError or ValueError naming the argument, ShaderError where the text defines no `score`.
     """
@@ -48,10 +54,12 @@ def score_source(
         if item.atomic:
             raise ValueError(f"buffers[{name!r}]: a score only reads; leave xl.atomic out")
     given = {name: BodyBuffer(item.array, writes=False) for name, item in given.items()}
-    names = clashes(score, given, ("lib", "topk", "search"), _OURS, "score")
-    constants = {"WG": WORKGROUP, "SLOTS": slots, "CHAIN": CHAIN, "FORMAT": 0, "PER_WORD": 1, "LARGEST": 1}
+    names = clashes(score, given, ("lib", "topk", "search"), (*_OURS, *(more or {})), "score")
+    constants = {"WG": WORKGROUP, "SLOTS": slots, "CHAIN": CHAIN, "FORMAT": 0, "PER_WORD": 1, "LARGEST": 1} | dict(
+        more or {}
+    )
     text = {"buffers": declarations(given, names), "score": renamed(score, names, "score")}
-    source = wgsl.load("search/score.wgsl", constants=constants, slots=text)
+    source = wgsl.load(file, constants=constants, slots=text)
     return source, {names.get(name, name): np.ravel(item.array) for name, item in given.items()}
 
 
