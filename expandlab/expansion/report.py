@@ -59,6 +59,8 @@ class Report(Result):
     workgroup_size: int
     software: bool
     chunks: int = 1
+    # Of `wall_ms`, what went by between the host and a device elsewhere, as a page is; None where it is not.
+    transfer_ms: float | None = None
     shares: tuple[Share, ...] = ()
 
     @property
@@ -82,7 +84,8 @@ class Report(Result):
         head = "".join(f"<th>{name}</th>" for name in ("pass", "workgroups", "threads", "idle", "GPU time"))
         return (
             f"<table><caption>{escape(self.strategy)} on {escape(self.device)}{note}; "
-            f"scratch {self.scratch_bytes:,} bytes</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+            f"scratch {self.scratch_bytes:,} bytes{transfer_text(self)}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         )
 
 
@@ -135,6 +138,7 @@ def report_of(
         strategy=strategy.name,
         workgroup_size=sizes.workgroup_size,
         software=dev.info.is_software,
+        transfer_ms=ran.transfer_ms,
     )
 
 
@@ -156,7 +160,19 @@ def merged(reports: Sequence[Report]) -> Report:
             )
         )
     wall_ms = sum(report.wall_ms for report in reports)
-    return replace(reports[0], passes=tuple(passes), wall_ms=wall_ms, chunks=sum(report.chunks for report in reports))
+    return replace(
+        reports[0],
+        passes=tuple(passes),
+        wall_ms=wall_ms,
+        chunks=sum(report.chunks for report in reports),
+        transfer_ms=added_transfers(reports),
+    )
+
+
+def added_transfers(reports: Sequence[Any]) -> float | None:
+    """The sum of what went by between host and device, or None where the device is the host's own."""
+    times = [report.transfer_ms for report in reports]
+    return None if None in times else float(sum(times))
 
 
 def threads_per_group(built: Passes, name: str) -> int:
@@ -165,6 +181,13 @@ def threads_per_group(built: Passes, name: str) -> int:
     if isinstance(kernel.workgroups, Draws):
         return 1
     return 1 if "@workgroup_size(1)" in kernel.source.text else built.sizes.workgroup_size
+
+
+def transfer_text(report: Any) -> str:
+    """The transfer's time beside the whole, for a caption."""
+    if report.transfer_ms is None:
+        return ""
+    return f"; {report.wall_ms:.1f} ms in all, {report.transfer_ms:.1f} ms of them transfer"
 
 
 def _ms(value: float | None) -> str:

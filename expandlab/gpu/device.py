@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import threading
+from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
 
@@ -42,6 +43,11 @@ class Device:
     `info` is its row of `devices()`; `limits` and `features` are those in force, under the standard's names. Work on
     one device is serialised by `lock`, so a notebook's worker thread and its cells may share it.
     """
+
+    # Whether it is the GPU of a page, see `expandlab.browser`.
+    is_page = False
+    # The step to which timestamps are coarsened on purpose, in ms.
+    timer_step_ms = 0.0
 
     def __init__(self, info: DeviceInfo, gpu: Any = None):
         self.info = info
@@ -286,14 +292,30 @@ _opened: dict[str, Device] = {}
 _opened_lock = threading.Lock()
 
 
+# What stands for the GPU of the page that shows a notebook, wherever a device has a name.
+BROWSER = "this browser"
+_lent: dict[str, Callable[[], Device]] = {}
+
+
+def lend(name: str, find: Callable[[], Device]) -> None:
+    """Have `name` mean the device that `find` returns, whichever that is when it is asked for."""
+    _lent[name] = find
+
+
 def resolve(device: Device | str | int | None) -> Device:
     """What a `device=` argument means: an open device as it is; a name opens one with default limits, once."""
     if isinstance(device, Device):
         return device
+    if isinstance(opened := getattr(device, "opened", None), Device):
+        return opened
     if device is not None and (isinstance(device, bool) or not isinstance(device, (str, int, np.integer))):
         raise TypeError(f"device={device!r}: give what expandlab.device() returns, a name, an index or None")
     name = device if device is not None else os.environ.get("EXPANDLAB_DEVICE") or None
     key = str(name).strip().lower() if name is not None else ""
+    if key == BROWSER:
+        if key not in _lent:
+            raise DeviceError(f"device={name!r}: no page shows a panel here; open one in a notebook, or name a device")
+        return _lent[key]()
     with _opened_lock:
         if key not in _opened:
             _opened[key] = open_device(name)

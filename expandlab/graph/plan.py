@@ -61,11 +61,15 @@ class PassRun:
 
 @dataclass(frozen=True)
 class PlanRun:
-    """One run of a plan: output arrays (uint32), the passes in order, and the host's time around it all."""
+    """One run of a plan: output arrays (uint32), the passes in order, and the host's time around it all.
+
+    transfer_ms: of `wall_ms`, what went by between the host and a device elsewhere; None where it is not.
+    """
 
     arrays: dict[str, np.ndarray]
     passes: tuple[PassRun, ...]
     wall_ms: float
+    transfer_ms: float | None = None
 
 
 class Plan:
@@ -270,6 +274,8 @@ class Plan:
             from expandlab.graph.reference import ReferenceProgram
 
             return ReferenceProgram(self, device)
+        if device.is_page:
+            return device.program(self, external)
         from expandlab.graph.execute import Program
 
         return Program(self, device, external)

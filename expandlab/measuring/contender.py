@@ -110,7 +110,7 @@ class GraphRuns:
             program = self._stack.enter_context(graph.compile().program(self.device, external))
             program.upload(inputs)
             self.programs.append(program)
-        if self.device.timestamp_period_ns is not None and self.stamped:
+        if self.device.timestamp_period_ns is not None and self.stamped and not self.device.is_page:
             self._stopwatch = Stopwatch(self.device, 1 + len(self._order))
             self._stack.callback(self._stopwatch.close)
 
@@ -127,6 +127,8 @@ class GraphRuns:
     def read(self, name: str, at: int = 0) -> np.ndarray:
         """The words of a buffer of one of the graphs, brought to the host: uint32."""
         program = self.programs[at]
+        if self.device.is_page:
+            return program.words(name)
         words = self._graphs[at][0].resources[name].size // 4
         if self.device.is_reference:
             return program.words(name)[:words]
@@ -158,6 +160,8 @@ class GraphRuns:
         if self.device.is_reference:
             walls = [program.sample()[1] for program in self.programs for _ in range(runs)]
             return Sample(None, sum(walls) / runs, ())
+        if self.device.is_page:
+            return Sample(*self.device.batch(self.programs, runs, self.stamped))
         start = time.perf_counter()
         with self.device.lock, self.device.errors(f"running {self.name}"):
             encoder = self.device.gpu.create_command_encoder()

@@ -25,6 +25,8 @@ from expandlab.versions import commit, versions
 WARM_UP_S = 0.3
 # A sample shorter than this says more about its ends than about the work.
 BATCH_MS = 1.0
+# A sample lasts so many steps of a coarsened timer, so that a step is at most 5 % of it.
+STEPS = 20
 # A contender that takes much longer than the others has at least so many samples, however little time it is given.
 FEWEST = 3
 
@@ -108,7 +110,7 @@ def measure(
             driver=dev.info.driver,
             backend=dev.info.backend,
             kind=dev.info.kind,
-            timer="timestamp-query" if dev.timestamp_period_ns is not None and stamped else "wall clock",
+            timer=_timer(dev, stamped),
             software=dev.info.is_software,
             cancelled=cancel.is_set(),
             input=to_plain(work.about()),
@@ -148,10 +150,15 @@ class _Entrant:
 
     def settle(self, batch_ms: float, budget_s: float | None, repeats: int) -> None:
         """Choose the runs in a batch, and in how many rounds to take part, from one sample."""
-        first = self.runs.sample(1)
-        once = first.gpu_ms if first.gpu_ms is not None else first.wall_ms
-        wanted_runs = math.ceil(batch_ms / once) if once > 0 else self.runs.most_runs()
-        self._batch = max(1, min(wanted_runs, self.runs.most_runs()))
+        first, most = self.runs.sample(1), self.runs.most_runs()
+        step_ms = self.runs.device.timer_step_ms if self.runs.stamped else 0.0
+        least_ms = max(batch_ms, STEPS * step_ms)
+        once = _once(first)
+        # What lasts few steps is known too badly to be multiplied: a larger batch tells more.
+        while step_ms and once * self._batch < 4 * step_ms and self._batch < most:
+            self._batch = min(most, 8 * self._batch)
+            once = _once(self.runs.sample(self._batch))
+        self._batch = max(1, min(math.ceil(least_ms / once) if once > 0 else most, most))
         self.last_round = repeats
         # Every round needs its references.
         if budget_s is not None and first.wall_ms > 0 and self.runs.role not in ("limit", "read"):
@@ -181,6 +188,17 @@ class _Entrant:
             shader_sha256=self._facts.shader_sha256,
             verified=self._verified,
         )
+
+
+def _timer(dev: Device, stamped: bool) -> str:
+    """What the times were taken with."""
+    if dev.timestamp_period_ns is None or not stamped:
+        return "wall clock"
+    return "timestamp-query" + (f" in steps of {dev.timer_step_ms:.3g} ms" if dev.timer_step_ms else "")
+
+
+def _once(sample: Sample) -> float:
+    return sample.gpu_ms if sample.gpu_ms is not None else sample.wall_ms
 
 
 def _prepared(

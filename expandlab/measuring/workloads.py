@@ -127,7 +127,8 @@ class Expansions:
         self.device, self.size, self.at_once = device, int(workgroup_size), int(at_once)
         self.sizes = Sizes(len(self.values), self.total, self.size, device.subgroup_size)
         self.input_bytes, self.output_bytes = 4 * len(self.values) * at_once, 8 * self.total * at_once
-        self._on_host = verify == "host" or device.is_reference or (verify == "auto" and self.total <= HOST_ITEMS)
+        elsewhere = device.is_reference or device.is_page
+        self._on_host = verify == "host" or elsewhere or (verify == "auto" and self.total <= HOST_ITEMS)
         self._known = known
         self._stack = ExitStack()
         self._check: DeviceCheck | None = None
@@ -213,6 +214,10 @@ class Expansions:
     def _spoil(self) -> None:
         """Zero the outputs: what another contender left there is right, and must not be taken for this one's."""
         if self.device.is_reference:
+            return
+        if self.device.is_page:
+            buffers = [each[name] for each in self.shared for name in references.COLUMNS]
+            self.device.clear(buffers, buffers[0].size, 1, False)
             return
         with self.device.lock, self.device.errors("clearing the output"):
             encoder = self.device.gpu.create_command_encoder()

@@ -8,7 +8,9 @@ from typing import Any, Generic, TypeVar
 import ipywidgets as widgets
 
 from expandlab.panels import registry
+from expandlab.panels.browser import browser_device
 from expandlab.panels.desk import Desk
+from expandlab.panels.device_menu import of_page
 from expandlab.panels.latest import Latest
 from expandlab.panels.parts import Message, close_all, explain
 from expandlab.panels.routing import follow_the_page
@@ -53,7 +55,11 @@ class SettingsPanel(widgets.VBox, Generic[Settings]):
         super().__init__(children)
         self.add_class("xl-panel")
         self.tables.observe(lambda _: self._latest.ask(), "value")
-        self._render()
+        if of_page(getattr(self._settings, "device", None)):
+            # Waiting for the page here would keep what it sends from being heard.
+            self._latest.ask()
+        else:
+            self._render()
         if error:
             self.alert.say(error)
         follow_the_page(self)
@@ -105,6 +111,11 @@ class SettingsPanel(widgets.VBox, Generic[Settings]):
                 return
             self._complaint = ""
         self._latest.ask()
+
+    def _page_came(self) -> None:
+        """A page has come or gone: draw what could not be drawn without it."""
+        if self.error and of_page(getattr(self._settings, "device", None)) and browser_device().link.here:
+            self._latest.ask()
 
     def _navigate(self, wanted: Settings) -> None:
         """Follow settings that no control shows."""

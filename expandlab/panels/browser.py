@@ -3,59 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import anywidget
-import numpy as np
-from traitlets import Unicode
+from traitlets import Bool, Unicode
 
-from expandlab import counts as _counts
 from expandlab.browser import PLAYER
-from expandlab.errors import CapacityError, DeviceError
-from expandlab.expansion.arguments import pick_strategy, power_of_two
-from expandlab.expansion.body import body_ending, results
-from expandlab.expansion.endings import store
-from expandlab.expansion.passes import build, check_state, check_total, refuse_oversize
-from expandlab.expansion.report import Expansion, report_of
-from expandlab.expansion.strategy import Sizes, params_words
+from expandlab.browser.device import PageDevice
+from expandlab.browser.link import NO_PAGE, Link, Transfer
+from expandlab.errors import DeviceError
+from expandlab.gpu import BROWSER, lend
 from expandlab.gpu.adapters import DeviceInfo
-from expandlab.graph import FrameGraph, portable
-from expandlab.graph.launch import launched
-from expandlab.graph.plan import PassRun, PlanRun, input_words
 from expandlab.panels.routing import follow_the_page
 
-# A page that works says so every second. One that is silent for this long was closed, reloaded or has hung.
-SILENCE_S = 5.0
-# Messages larger than this are refused by some servers between kernel and page.
-CHUNK = 4 * 2**20
 _WAITING = "browser device: waiting for this page's WebGPU"
-
-
-@dataclass
-class _Job:
-    """What a run in the page has brought so far."""
-
-    loop: asyncio.AbstractEventLoop
-    page: str
-    answers: asyncio.Queue[tuple[dict[str, Any], list[Any]]] = field(default_factory=asyncio.Queue)
-    arrays: dict[str, bytearray] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Seat:
-    """What the checks and the report of an expansion ask a device for."""
-
-    info: DeviceInfo
-    features: frozenset[str]
-    limits: Mapping[str, int]
-    timestamp_period_ns: float | None
-    is_reference: bool = False
+# A line for people is written no more often than this; a job that is shorter needs none.
+_NEWS_S = 0.3
+OnProgress = Callable[[Transfer], None]
 
 
 class BrowserDevice(anywidget.AnyWidget):
@@ -66,197 +34,199 @@ class BrowserDevice(anywidget.AnyWidget):
         # in another cell
         e = await device.expand([3, 1, 2], "po2_merged")
 
-    `info` says which adapter the page has. Strategies need what WebGPU in a browser has: no 64-bit atomics. The page
-    does the work; a page that is closed or reloaded meanwhile is a DeviceError within five seconds, and the next call
-    runs in the page that is there then.
+    There is one for each kernel. `info` says which adapter the page has. Strategies need what WebGPU in a browser has:
+    no 64-bit atomics. The page does the work; a page that is closed or reloaded meanwhile is a DeviceError within five
+    seconds, and the next call runs in the page that is there then. Every method takes `on_progress`, called with a
+    `Transfer`; interrupting the cell, or cancelling the task, ends the job in the page too.
+
+    On a thread of its own any call with `device=` takes it, and so do panels under the name "this browser".
     """
 
     _esm = PLAYER.read_text(encoding="utf-8") + (Path(__file__).parent / "browser.js").read_text(encoding="utf-8")
+    _css = ".xl-panel .expandlab-browser-device[data-quiet] { display: none; }"
+    # Panels that close leave it alone: it is the kernel's, not theirs.
+    shared = True
 
     status = Unicode(_WAITING).tag(sync=True)
+    loud = Bool(False).tag(sync=True)
 
     def __init__(self, **kwargs: Any):
+        self.link = Link(self.send)
+        self._opened: PageDevice | None = None
         self._turn = threading.Lock()
-        self._here = threading.Event()
-        self._page = ""
-        self._adapter: dict[str, Any] = {}
-        self._fault = ""
-        self._jobs: dict[int, _Job] = {}
-        self._numbers = itertools.count(1)
+        self._news_at = 0.0
         super().__init__(**kwargs)
         follow_the_page(self)
-        self.on_msg(self._heard)
+        self.on_msg(lambda _, content, buffers: self.link.heard(content, buffers))
+        self.link.on_page.append(self._tell)
 
     @property
     def info(self) -> DeviceInfo:
         """The page's adapter, as a row of `devices()`. Raises DeviceError before the page has answered."""
-        if not self._adapter:
-            raise DeviceError(self._fault or "browser device: no page shows it yet; end a cell with it, then go on")
-        limits = {_snake(name): int(value) for name, value in self._adapter["limits"].items()}
-        software = "swiftshader" in str(self._adapter).lower()
-        return DeviceInfo(
-            index=-1,
-            name=f"this browser: {self._adapter['name']}",
-            kind="cpu" if software else "browser",
-            backend="WebGPU",
-            driver=self._adapter["agent"],
-            features=tuple(self._adapter["features"]),
-            limits=limits,
-        )
+        return self.opened.info
+
+    @property
+    def opened(self) -> PageDevice:
+        """The page's GPU as an open device, for calls that block. Raises DeviceError where no page is there."""
+        if not self.link.page:
+            raise DeviceError(NO_PAGE)
+        with self._turn:
+            if self._opened is None or self._opened.page != self.link.page:
+                self._opened = PageDevice(self.link)
+            return self._opened
+
+    def wait(self, patience_s: float = 30.0) -> PageDevice:
+        """The page's GPU, once a page shows the notebook. Blocks, so it belongs on a thread of its own.
+
+        Raises DeviceError after `patience_s` seconds.
+        """
+        self.link.call()
+        if not self.link.wait_for_page(patience_s):
+            raise DeviceError(NO_PAGE)
+        return self.opened
 
     async def ready(self, patience_s: float = 30.0) -> DeviceInfo:
         """Wait until a page shows the device; returns its `info`. Raises DeviceError after `patience_s` seconds."""
-        self.send({"kind": "ask"})
-        end = time.monotonic() + patience_s
-        while not self._here.is_set():
-            if time.monotonic() > end:
-                raise DeviceError(
-                    "browser device: no page answered; show it at the end of a cell, in a front end with widgets"
-                )
-            await asyncio.sleep(0.05)
-        return self.info
+        return (await asyncio.to_thread(self.wait, patience_s)).info
 
     async def expand(
-        self,
-        counts: Any,
-        strategy: str = "auto",
-        *,
-        body: str | None = None,
-        buffers: Mapping[str, Any] | None = None,
-        capacity: int | None = None,
-        workgroup_size: int = 256,
-    ) -> Expansion:
+        self, counts: Any, strategy: str = "auto", *, on_progress: OnProgress | None = None, **options: Any
+    ):
         """`expandlab.expand` in the page: arguments, result and errors are the same.
 
-        `report.wall_ms` is the whole way there and back; `report.passes` have the page's own times, in the steps to
-        which browsers coarsen them.
+        `report.wall_ms` is the whole way there and back, `report.transfer_ms` what of it went by between kernel and
+        page; `report.passes` have the page's own times, in the steps to which browsers coarsen them.
         """
-        values = _counts.check(counts)
-        power_of_two("workgroup_size", workgroup_size, 32, 256)
-        seat = _seat(await self.ready())
-        chosen = pick_strategy(strategy, values, seat)
-        total = check_total(values)
-        if capacity is not None and total > capacity:
-            raise CapacityError(
-                f"capacity={capacity:,}: the counts spawn {total:,} items; give capacity={total} or more",
-                required=total,
-                capacity=capacity,
-            )
-        # The page does not tell one subgroup size: buckets are rounded to workgroups, which holds for all.
-        sizes = Sizes(len(values), total, workgroup_size, None)
-        built = build(chosen, sizes, store(total) if body is None else body_ending(body, buffers))
-        refuse_oversize(built, seat, total)
-        inputs = {"counts": values, "params": params_words(len(values), total, sizes)}
-        ran = await self.run(built.graph, {**inputs, **built.imported}, needs=chosen.needs)
-        check_state(ran.arrays["state"], total, built, seat)
-        return Expansion(
-            src=ran.arrays["out_src"][:total] if body is None else None,
-            local=ran.arrays["out_local"][:total] if body is None else None,
-            total=total,
-            buffers=results(ran.arrays, buffers),
-            report=report_of(built, ran, chosen, sizes, seat, values, total),
-            graph=built.graph,
+        from expandlab.expansion import expand
+
+        return await self._aside(lambda device: expand(counts, strategy, device=device, **options), on_progress)
+
+    async def record_map(
+        self, counts: Any, strategy: str, *, workgroup_size: int = 64, on_progress: OnProgress | None = None
+    ) -> Any:
+        """`expandlab.record_map` in the page."""
+        from expandlab.expansion import record_map
+
+        return await self._aside(
+            lambda device: record_map(counts, strategy, device=device, workgroup_size=workgroup_size), on_progress
         )
 
-    async def run(self, graph: FrameGraph, inputs: Mapping[str, np.ndarray], *, needs: tuple[str, ...] = ()) -> PlanRun:
-        """Run a graph's passes in the page, once; returns its output arrays (uint32) and the times of the passes.
+    async def top_k(self, values: Any, k: int, *, on_progress: OnProgress | None = None, **options: Any) -> Any:
+        """`expandlab.top_k` in the page: arguments, result and errors are the same."""
+        from expandlab.topk import top_k
 
-        Raises DeviceError with the page's own words, or where the page is gone.
-        """
-        await self.ready()
-        words = input_words(graph, inputs)
-        plan = portable.plan_of(graph, {}) | {"name": "the graph", "needs": list(needs)}
-        shaders = {name: source.text for name, source in portable.sources_of(graph).items()}
-        kernels = [item.kernel for item in graph.passes.values()]
-        wanted = dict.fromkeys([*graph.outputs, *(name for kernel in kernels for name in kernel.arguments)])
-        outputs = [{"name": name, "bytes": graph.resources[name].size} for name in wanted]
-        start = time.perf_counter()
-        number, job = self._begin()
+        return await self._aside(lambda device: top_k(values, k, device=device, **options), on_progress)
+
+    async def measure(self, what: Any, counts_or_values: Any, **options: Any) -> Any:
+        """`expandlab.measure` in the page. Its timestamps are coarse, so batches last as many steps as it takes."""
+        from expandlab.measuring import measure
+
+        options.setdefault("cancel", threading.Event())
+        found = self._aside(lambda device: measure(what, counts_or_values, device=device, **options))
         try:
-            for content, piece in _pieces(words):
-                self._hand(number, job, content, piece)
-            self._hand(number, job, {"last": True, "plan": plan, "shaders": shaders, "outputs": outputs}, None)
-            done = await self._finish(job)
+            return await found
         except asyncio.CancelledError:
-            self.send({"kind": "cancel", "job": number})
+            options["cancel"].set()
             raise
-        finally:
-            with self._turn:
-                self._jobs.pop(number, None)
-        arrays = {name: np.frombuffer(bytes(data), np.uint32) for name, data in job.arrays.items()}
-        passes = tuple(
-            PassRun(item["name"], launched(kernel, arrays), item["ms"])
-            for item, kernel in zip(done["passes"], kernels, strict=True)
-        )
-        return PlanRun(arrays, passes, (time.perf_counter() - start) * 1e3)
 
-    def _begin(self) -> tuple[int, _Job]:
-        with self._turn:
-            number = next(self._numbers)
-            job = self._jobs[number] = _Job(asyncio.get_running_loop(), self._page)
-        return number, job
+    def stream(self, k: int, *, largest: bool = True, timed: bool = False) -> BrowserStream:
+        """`expandlab.TopKStream` in the page, with `await stream.push(values, base)`."""
+        return BrowserStream(self, k, largest=largest, timed=timed)
 
-    def _hand(self, number: int, job: _Job, content: dict[str, Any], piece: memoryview | None) -> None:
-        self.send({"kind": "input", "job": number, "page": job.page, **content}, [] if piece is None else [piece])
+    async def run(self, work: Callable[[PageDevice], Any], *, on_progress: OnProgress | None = None) -> Any:
+        """Await `work(device)`, any call that takes `device=`, on a thread of its own."""
+        return await self._aside(work, on_progress)
 
-    async def _finish(self, job: _Job) -> dict[str, Any]:
-        while True:
+    def close(self) -> None:
+        """Nothing: the device is the kernel's, and panels that end leave it to the others."""
+
+    async def _aside(self, work: Callable[[PageDevice], Any], on_progress: OnProgress | None = None) -> Any:
+        cancel = threading.Event()
+
+        def told(news: Transfer) -> None:
+            self._report(news)
+            if on_progress is not None:
+                on_progress(news)
+
+        def job() -> Any:
             try:
-                content, buffers = await asyncio.wait_for(job.answers.get(), SILENCE_S)
-            except TimeoutError:
-                self._here.clear()
-                raise DeviceError(
-                    f"browser device: the page has said nothing for {SILENCE_S:.0f} s; it was closed or reloaded, or "
-                    "it hangs. Show the device again and run again"
-                ) from None
-            if content["kind"] == "failed":
-                raise DeviceError(f"browser device: {content['message']}")
-            if content["kind"] == "output":
-                array = job.arrays.setdefault(content["name"], bytearray(content["bytes"]))
-                piece = bytes(buffers[0])
-                array[content["offset"] : content["offset"] + len(piece)] = piece
-            if content["kind"] == "done":
-                return content
+                device = self.wait()
+                with self.link.watched(told, cancel):
+                    return work(device)
+            finally:
+                self._tell()
 
-    def _heard(self, _: Any, content: dict[str, Any], buffers: list[Any]) -> None:
-        """A message of the page, on whichever thread it came."""
-        if content["kind"] == "hello":
-            self._met(content)
-            return
-        with self._turn:
-            job = self._jobs.get(content.get("job"))
-        if job is not None and job.page == content["page"]:
-            job.loop.call_soon_threadsafe(job.answers.put_nowait, (content, buffers))
+        try:
+            return await asyncio.to_thread(job)
+        except asyncio.CancelledError:
+            cancel.set()
+            raise
 
-    def _met(self, content: dict[str, Any]) -> None:
-        with self._turn:
-            lost = [job for job in self._jobs.values() if job.page != content["page"]]
-            self._page = content["page"]
-            self._adapter = content.get("adapter", {})
-            self._fault = f"browser device: {content['error']}" if "error" in content else ""
-        for job in lost:
-            gone = {"kind": "failed", "message": "the page was reloaded while it ran; run again"}
-            job.loop.call_soon_threadsafe(job.answers.put_nowait, (gone, []))
-        self._here.set()
-        self.status = self._fault or f"browser device: {self._adapter['name']} is ready"
+    def _report(self, news: Transfer) -> None:
+        now = time.monotonic()
+        if now - self._news_at >= _NEWS_S and news.total:
+            self._news_at = now
+            of = f"{news.done / 2**20:.1f} of {news.total / 2**20:.1f} MiB"
+            self.status, self.loud = f"browser device: {news.what} {of if news.what != 'running' else ''}".strip(), True
+
+    def _tell(self) -> None:
+        """Say how the device is."""
+        link = self.link
+        if link.fault:
+            self.status = f"browser device: {link.fault}"
+        elif not link.here and link.page:
+            self.status = "browser device: the page that it ran in was closed or reloaded; waiting for another"
+        elif link.adapter:
+            self.status = f"browser device: {link.adapter['name']} is ready"
+        self.loud = False
+
+
+class BrowserStream:
+    """A `TopKStream` in the page. `result()` is there at any time; `await close()` gives the page's memory back."""
+
+    def __init__(self, device: BrowserDevice, k: int, *, largest: bool, timed: bool):
+        self._device, self._made = device, None
+        self._arguments = {"k": k, "largest": largest, "timed": timed}
+        self._turn = asyncio.Lock()
+
+    async def push(self, values: Any, base: int = 0, *, on_progress: OnProgress | None = None) -> None:
+        """Add scores with the indices `base + i`; as of `TopKStream.push`, arrays alone."""
+
+        def work(device: PageDevice) -> None:
+            self._stream(device).push(values, base)
+
+        async with self._turn:
+            await self._device._aside(work, on_progress)
+
+    def result(self) -> Any:
+        """The best so far, as of `TopKStream.result`."""
+        return self._stream(self._device.opened).result()
+
+    async def close(self) -> None:
+        """Give the page's memory back. What was found stays."""
+        if self._made is not None:
+            await asyncio.to_thread(self._made.close)
+
+    def _stream(self, device: PageDevice) -> Any:
+        from expandlab.topk import TopKStream
+
+        if self._made is None:
+            self._made = TopKStream(device=device, **self._arguments)
+        # What was found is the kernel's: a page that was reloaded goes on from there.
+        self._made.move(device)
+        return self._made
+
+
+_made: BrowserDevice | None = None
+_making = threading.Lock()
 
 
 def browser_device() -> BrowserDevice:
-    """A device that runs in the page: show it at the end of a cell, then `await device.expand(...)` in another."""
-    return BrowserDevice()
-
-
-def _seat(info: DeviceInfo) -> _Seat:
-    timer = 1.0 if "timestamp-query" in info.features else None
-    return _Seat(info, frozenset(info.features), info.limits, timer)
-
-
-def _snake(name: str) -> str:
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
-
-
-def _pieces(words: Mapping[str, np.ndarray]) -> Iterator[tuple[dict[str, Any], memoryview]]:
-    for name, array in words.items():
-        data = memoryview(np.ascontiguousarray(array)).cast("B")
-        for offset in range(0, len(data), CHUNK):
-            yield {"name": name, "offset": offset, "bytes": len(data)}, data[offset : offset + CHUNK]
+    """The device that runs in the page, one for each kernel: show it at the end of a cell, then
+    `await device.expand(...)` in another."""
+    global _made
+    with _making:
+        if _made is None:
+            _made = BrowserDevice()
+            lend(BROWSER, lambda: _made.opened)
+        return _made

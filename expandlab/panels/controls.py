@@ -9,6 +9,7 @@ import ipywidgets as widgets
 
 from expandlab.expansion import strategies
 from expandlab.gpu.adapters import DeviceInfo
+from expandlab.panels.device_menu import device_menu, device_options
 from expandlab.panels.parts import group, labelled
 from expandlab.panels.sources import SourceControls
 from expandlab.settings import ExpansionSettings
@@ -20,10 +21,13 @@ _NONE = ""
 class Controls(SourceControls):
     """Widgets for every field of `ExpansionSettings`, in two groups.
 
-    change: called whenever the user moves something.
+    change: called whenever the user moves something. on_page: of the menu of devices.
     """
 
-    def __init__(self, settings: ExpansionSettings, devices: list[tuple[DeviceInfo, str]], change: Callable[[], None]):
+    def __init__(
+        self, settings: ExpansionSettings, devices: list[tuple[DeviceInfo, str]], change: Callable[[], None],
+        *, on_page: Callable[[], None] | None = None,
+    ):  # fmt: skip
         super().__init__(settings, change)
         names = strategies()
         titles = [(f"{name} – {item.title}" + " (modelled only)" * item.modelled, name) for name, item in names.items()]
@@ -39,12 +43,9 @@ class Controls(SourceControls):
             "The model computes who works on what; a recording is what the device's own threads noted",
             options=[("Model", "model"), ("Recorded on the GPU", "recorded")],
         )  # fmt: skip
-        self.device = labelled(
-            widgets.Dropdown, "device", "Where maps are recorded and times are taken",
-            options=[(row.label, token) for row, token in devices],
-        )  # fmt: skip
+        self.device = device_menu("Where maps are recorded and times are taken", devices, on_page=on_page)
         self.mode.add_class("xl-mode")
-        self._device_names = [token for _, token in devices]
+        self._device_names = [token for _, token in device_options(devices)]
         self.start(settings)
 
     def groups(self) -> tuple[widgets.VBox, ...]:

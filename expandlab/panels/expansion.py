@@ -9,11 +9,12 @@ import ipywidgets as widgets
 from expandlab.expansion import strategies
 from expandlab.expansion.thread_map import ThreadMap
 from expandlab.figures.colours import src_colours
-from expandlab.gpu import devices
 from expandlab.gpu.adapters import DeviceInfo
 from expandlab.panels.base import SettingsPanel, first_settings
+from expandlab.panels.browser import browser_device
 from expandlab.panels.canvas import ThreadMapCanvas
 from expandlab.panels.controls import Controls
+from expandlab.panels.device_menu import device_tokens
 from expandlab.panels.maps import Maps, Picture
 from expandlab.panels.parts import group, table
 from expandlab.panels.running import RunBox
@@ -23,7 +24,7 @@ from expandlab.settings import ExpansionSettings
 _LISTED = 60
 NO_GPU = (
     "No GPU or software adapter was found: maps come from the model and Run times the NumPy reference; "
-    "only recording needs an adapter (panels.machine() says what to install)."
+    "only recording needs an adapter, here or in your browser (panels.machine() says what to install)."
 )
 
 
@@ -40,7 +41,7 @@ class ExpansionPanel(SettingsPanel[ExpansionSettings]):
         found = device_tokens()
         self.desk = self.canvas = ThreadMapCanvas()
         self._navigate(self._settings)
-        self.controls = Controls(self._settings, found, self._changed)
+        self.controls = Controls(self._settings, found, self._changed, on_page=self._page_came)
         self.running = RunBox(self._measured, self.alert.say)
         self.canvas.observe(self._navigated, ["step", "thread"])
         self._open(self._children(found), name, error)
@@ -51,15 +52,29 @@ class ExpansionPanel(SettingsPanel[ExpansionSettings]):
         super().close()
 
     def _children(self, found: list[tuple[DeviceInfo, str]]) -> list[widgets.Widget]:
-        has_gpu = any(row.kind != "reference" for row, _ in found)
-        self.remark.say("" if has_gpu else NO_GPU)
-        self.controls.mode.disabled = not has_gpu
+        self._has_gpu = any(row.kind != "reference" for row, _ in found)
+        self._offer_recording()
         run = widgets.HBox([self.running.run, self.running.cancel])
         third = group("Measure and keep", [run, *self.saving.rows])
         grid = widgets.HBox([*self.controls.groups(), third])
         grid.add_class("xl-controls")
-        lines = [self.alert, self.remark, self.running.progress]
+        lines = [self.alert, self.remark, browser_device(), self.running.progress]
         return [grid, *lines, self.canvas, self.running.results, self.tables, self.about]
+
+    def _page_came(self) -> None:
+        if not hasattr(self, "running"):
+            return  # not built yet; it will look for the page itself
+        self._offer_recording()
+        super()._page_came()
+
+    def _offer_recording(self) -> None:
+        """Recording needs an adapter: the kernel's or the page's."""
+        able = self._has_gpu or bool(browser_device().link.adapter)
+        self.controls.mode.disabled = not able
+        if not able:
+            self.remark.say(NO_GPU)
+        elif self.remark.text == NO_GPU:
+            self.remark.say("")
 
     def _navigated(self, change: Any) -> None:
         value = change["new"]
@@ -113,13 +128,6 @@ def expansion(*, name: str | None = None, **settings: Any) -> ExpansionPanel:
     """
     chosen, error = first_settings(ExpansionSettings, settings)
     return ExpansionPanel(chosen, name=name, error=error)
-
-
-def device_tokens() -> list[tuple[DeviceInfo, str]]:
-    """The devices with the text that names each in settings: its name, or its row where several share one."""
-    rows = list(devices())
-    names = [row.name for row in rows]
-    return [(row, row.name if names.count(row.name) == 1 else str(row.index)) for row in rows]
 
 
 def _about(picture: Picture) -> str:

@@ -89,7 +89,9 @@ def explain(error: BaseException) -> str:
 
 
 def close_all(widget: widgets.Widget) -> None:
-    """Close a widget and everything in it."""
+    """Close a widget and everything in it, but what others show as well."""
+    if getattr(widget, "shared", False):
+        return
     for child in getattr(widget, "children", ()):
         close_all(child)
     looks = [getattr(widget, name, None) for name in ("layout", "style")]

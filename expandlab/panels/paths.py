@@ -11,8 +11,9 @@ import ipywidgets as widgets
 from expandlab.expansion import strategies
 from expandlab.measuring.front_end import Series, measure_series
 from expandlab.panels.base import first_settings
+from expandlab.panels.browser import browser_device
 from expandlab.panels.controls import workgroup_slider
-from expandlab.panels.expansion import device_tokens
+from expandlab.panels.device_menu import device_menu
 from expandlab.panels.pages import PageControls, PagePanel
 from expandlab.panels.parts import group, labelled
 from expandlab.panels.running import RunBox
@@ -60,10 +61,7 @@ class PathPanel(PagePanel[PathSettings]):
     """What the front end costs. device: the menu of where Run measures."""
 
     def __init__(self, settings: PathSettings, *, name: str | None = None, error: str = ""):
-        self.device = labelled(
-            widgets.Dropdown, "device", "Where Run measures",
-            options=[(row.label, token) for row, token in device_tokens()],
-        )  # fmt: skip
+        self.device = device_menu("Where Run measures")
         super().__init__(settings, name=name, error=error)
 
     def close(self) -> None:
@@ -87,7 +85,7 @@ class PathPanel(PagePanel[PathSettings]):
         *groups, _ = grid.children
         run = widgets.HBox([self.running.run, self.running.cancel])
         grid.children = [*groups, group("Measure and keep", [self.device, run, *self.saving.rows])]
-        return [grid, self.running.progress, *rest]
+        return [grid, browser_device(), self.running.progress, *rest]
 
 
 def api_paths(*, name: str | None = None, **settings: Any) -> PathPanel:

@@ -153,7 +153,8 @@ class Prepared:
             useful = min(self.built.useful[item.name](n), threads)
             passes.append(PassReport(item.name, item.workgroups, threads, threads - useful, item.gpu_ms))
         timed = any(item.gpu_ms is not None for item in ran.passes)
-        return report(self.method.name, self.device, passes, self.built.scratch_bytes, ran.wall_ms, back, timed)
+        return report(self.method.name, self.device, passes, self.built.scratch_bytes, ran.wall_ms, back, timed,
+                      transfer_ms=ran.transfer_ms)  # fmt: skip
 
 
 def report(
@@ -165,6 +166,7 @@ def report(
     back: int = 0,
     timed: bool = False,
     runs: int = 1,
+    transfer_ms: float | None = None,
 ) -> SelectionReport:
     """A report of one run; with no passes, of a run that had nothing to do."""
     return SelectionReport(
@@ -178,4 +180,5 @@ def report(
         words_back=back,
         words_back_per_push=back,
         chunks=runs,
+        transfer_ms=transfer_ms,
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from expandlab.expansion.report import PassReport
+from expandlab.expansion.report import PassReport, added_transfers, transfer_text
 from expandlab.graph import FrameGraph
 from expandlab.results import Result
 
@@ -31,6 +31,8 @@ class SelectionReport(Result):
     words_back: int
     words_back_per_push: int
     chunks: int = 1
+    # Of `wall_ms`, what went by between the host and a device elsewhere, as a page is; None where it is not.
+    transfer_ms: float | None = None
 
     @property
     def gpu_ms(self) -> float | None:
@@ -53,7 +55,8 @@ class SelectionReport(Result):
         head = "".join(f"<th>{name}</th>" for name in ("pass", "workgroups", "threads", "idle", "GPU time"))
         return (
             f"<table><caption>{escape(self.method)} on {escape(self.device)}{note}; {self.words_back:,} words back, "
-            f"scratch {self.scratch_bytes:,} bytes</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+            f"scratch {self.scratch_bytes:,} bytes{transfer_text(self)}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         )
 
 
@@ -110,6 +113,7 @@ def merged(reports: Sequence[SelectionReport]) -> SelectionReport:
         words_back=sum(report.words_back for report in reports),
         words_back_per_push=max(report.words_back_per_push for report in reports),
         chunks=sum(report.chunks for report in reports),
+        transfer_ms=added_transfers(reports),
     )
 
 

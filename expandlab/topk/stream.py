@@ -55,6 +55,13 @@ class TopKStream:
             self._prepared.close()
             self._prepared = None
 
+    def move(self, device: Device | str | int | None) -> None:
+        """Go on with the next push on another device. What was found stays."""
+        wanted = resolve(device)
+        if wanted is not self.device:
+            self.close()
+            self.device = wanted
+
     def push(self, values: Any, base: int = 0, *, n: int | None = None) -> None:
         """Add scores with the indices `base + i`.
 
@@ -90,7 +97,8 @@ class TopKStream:
         step = prepared.sizes.max_n
         # What is merged on the device has to fit a binding: k up to an eighth of its bytes.
         merges = fold_bytes(min(self.k, count)) <= self.device.limits["max_storage_buffer_binding_size"]
-        if count > step and merges and not self._timed and not self.device.is_reference:
+        on_host = self.device.is_reference or self.device.is_page
+        if count > step and merges and not self._timed and not on_host:
             self._add(self._folded(prepared, scores, buffer, count, base), base)
             return
         for first in range(0, count, step):
@@ -136,8 +144,8 @@ class TopKStream:
         return self._prepared.method.name if self._prepared else pick_method("auto", n, 0, self.device).name
 
     def _count(self, buffer: Any, form: Format, n: int | None) -> int:
-        if self.device.is_reference:
-            raise UnsupportedError("device='reference': NumPy cannot read a GPU buffer; push an array")
+        if self.device.is_reference or self.device.is_page:
+            raise UnsupportedError(f"{self.device.info.name}: it cannot read another device's buffer; push an array")
         held = buffer.size // form.dtype.itemsize
         count = held if n is None else whole("n", n)
         if count > held:

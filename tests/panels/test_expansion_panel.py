@@ -19,6 +19,7 @@ from expandlab.settings import ExpansionSettings
 
 # The package has functions of these modules' names.
 expansion_module = importlib.import_module("expandlab.panels.expansion")
+menu_module = importlib.import_module("expandlab.panels.device_menu")
 machine_module = importlib.import_module("expandlab.panels.machine")
 
 
@@ -287,7 +288,7 @@ def test_the_reference_has_no_record_and_the_panel_says_so(open_panel):
 
 def test_without_a_gpu_everything_but_recording_works(open_panel, monkeypatch):
     only = xl.devices()[-1:]
-    monkeypatch.setattr(expansion_module, "devices", lambda: only)
+    monkeypatch.setattr(menu_module, "devices", lambda: only)
     panel = open_panel(items=5)
     assert panel.remark.text == expansion_module.NO_GPU
     assert panel.controls.mode.disabled
