@@ -16,6 +16,7 @@ from expandlab.expansion.passes import check_state, check_total, refuse_oversize
 from expandlab.expansion.report import Expansion, report_of
 from expandlab.expansion.strategy import Passes, Sizes, params_words
 from expandlab.gpu import Device, resolve
+from expandlab.user_wgsl import mapping_of
 
 # How often `record` may be called before a submission: each call keeps its number of src in a slot of its own.
 _SLOTS = 1024
@@ -64,7 +65,7 @@ class Expander:
         self.device = resolve(device)
         self.strategy = pick_prepared(strategy, self.max_src, self.max_dst, self.device)
         self._sizes = Sizes(self.max_src, self.max_dst, workgroup_size, self.device.subgroup_size)
-        self._body, self._given = body, dict(buffers or {})
+        self._body, self._given = body, dict(mapping_of(buffers))
         if body is None and buffers:
             raise ValueError("buffers: only a body uses them; give body= as well, or leave them out")
         ending = store(self.max_dst) if body is None else body_ending(body, buffers)
@@ -124,10 +125,12 @@ class Expander:
         src_count: how many of them, or `(buffer, offset)` where the GPU has the number: a u32 at a multiple of 4
             bytes, with usage COPY_SRC. More than `max_src` is failure 16 of the total buffer.
         """
-        if self.device.is_reference:
-            raise UnsupportedError("device='reference': NumPy has no command encoder; use run(), or a GPU")
+        self._on_gpu("command encoder")
         with self.device.lock, self.device.errors("recording an expansion"):
             params = self._program.buffer("params")
+            if not hasattr(encoder, "begin_compute_pass"):
+                raise TypeError(f"encoder={encoder!r}: give a wgpu.GPUCommandEncoder of the expander's device")
+            self._check_buffer("counts_buffer", counts_buffer, "STORAGE")
             source, offset = self._count_source(counts_buffer, src_count)
             encoder.copy_buffer_to_buffer(source, offset, params, 0, 4)
             self._program.record(encoder, replaced={"counts": counts_buffer}, keep=_KEPT_BINDINGS)
@@ -135,37 +138,56 @@ class Expander:
     @property
     def src_buffer(self) -> Any:
         """GPU buffer of the src of every item, u32; None with a body."""
+        self._on_gpu("buffers")
         return None if self._body is not None else self._program.buffer("out_src")
 
     @property
     def local_buffer(self) -> Any:
         """GPU buffer of the local index of every item, u32; None with a body."""
+        self._on_gpu("buffers")
         return None if self._body is not None else self._program.buffer("out_local")
 
     @property
     def total_buffer(self) -> Any:
         """GPU buffer of total, failure word and required size."""
+        self._on_gpu("buffers")
         return self._program.buffer("state")
 
     @property
     def indirect_buffer(self) -> Any:
         """GPU buffer of the arguments of a dispatch with one thread for each item."""
+        self._on_gpu("buffers")
         return self._program.buffer("next")
 
     @property
     def buffers(self) -> dict[str, Any]:
         """GPU buffers of the body, by name."""
+        self._on_gpu("buffers")
         return {name: self._program.buffer(f"body.{name}") for name in self._given}
+
+    def _on_gpu(self, what: str) -> None:
+        if self.device.is_reference:
+            raise UnsupportedError(f"device='reference': NumPy has no {what} of a GPU; use run(), or a GPU")
+
+    def _check_buffer(self, name: str, buffer: Any, usage: str) -> None:
+        if not hasattr(buffer, "usage"):
+            raise TypeError(f"{name} is a {type(buffer).__name__}; give a wgpu.GPUBuffer of the expander's device")
+        if not buffer.usage & getattr(self.device.api.BufferUsage, usage):
+            raise ValueError(f"{name} lacks the usage {usage}; create it with that one too")
 
     def _params(self, src_count: int) -> np.ndarray:
         return params_words(src_count, self.max_dst, self._sizes)
 
     def _count_source(self, counts_buffer: Any, src_count: int | tuple[Any, int]) -> tuple[Any, int]:
         if isinstance(src_count, tuple):
+            if len(src_count) != 2:
+                raise ValueError(f"src_count: {len(src_count)} items; give a number, or (buffer, offset)")
             buffer, offset = src_count
-            if offset % 4 or not 0 <= offset <= buffer.size - 4:
-                raise ValueError(f"src_count=(buffer, {offset}): give a multiple of 4 bytes inside the buffer")
-            return buffer, offset
+            self._check_buffer("src_count=(buffer, offset): buffer", buffer, "COPY_SRC")
+            whole = isinstance(offset, (int, np.integer))
+            if not whole or offset % 4 or not 0 <= offset <= buffer.size - 4:
+                raise ValueError(f"src_count=(buffer, {offset!r}): give a multiple of 4 bytes inside the buffer")
+            return buffer, int(offset)
         count = _whole("src_count", src_count)
         if count > self.max_src:
             raise ValueError(f"src_count={count:,}: the expander is prepared for max_src={self.max_src:,}")

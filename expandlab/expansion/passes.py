@@ -59,8 +59,9 @@ def refuse_oversize(built: Passes, dev: Device, total: int) -> None:
     found = over_limit(built.graph, dev.limits)
     if found:
         name, size, limit = found
+        whose = f"buffers[{name.removeprefix('body.')!r}]" if name.startswith("body.") else f"the buffer {name!r}"
         raise DeviceLimitError(
-            f"expanding {total:,} items needs {size:,} bytes for the buffer {name!r}; {dev.info.name} allows "
+            f"expanding {total:,} items needs {size:,} bytes for {whose}; {dev.info.name} allows "
             f"{dev.limits[limit]:,} ({limit}). Expand fewer at once, or open the device with limits='adapter'",
             required=total,
             capacity=dev.limits[limit] // 4,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from expandlab.errors import UnsupportedError
+from expandlab.errors import DeviceError, UnsupportedError
 from expandlab.graph.launch import Draws, launched
 from expandlab.graph.plan import PassRun, Plan, PlanRun, check_limits, input_words
 
@@ -40,7 +40,8 @@ class ReferenceProgram:
         self.close()
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Give the memory back."""
+        self._arrays.clear()
 
     def words(self, name: str) -> np.ndarray:
         """What a resource holds now: uint32, not a copy."""
@@ -53,6 +54,8 @@ class ReferenceProgram:
 
     def run(self, inputs: Mapping[str, np.ndarray], *, timed: bool = True) -> PlanRun:
         """Run every twin in the plan's order and return the outputs. There is no timer to leave out."""
+        if self.plan.graph.resources and not self._arrays:
+            raise DeviceError("this was closed and its memory given back; make a new one")
         self.upload(inputs)
         start = time.perf_counter()
         passes = tuple(PassRun(name, self._twin(name), None) for name in self.plan.order)

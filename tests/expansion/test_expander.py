@@ -159,10 +159,11 @@ def test_frames_do_not_remember_each_other(frames):
         ({"workgroup_size": 100}, "workgroup_size=100"),
         ({"buffers": {"a": np.zeros(1, np.uint32)}}, "body="),
         ({"strategy": "best"}, "strategy='best'"),
+        ({"body": "fn work(s: u32, l: u32, d: u32) {}", "buffers": [1]}, r"buffers=\[1\]"),
     ],
 )
 def test_a_bad_argument_is_named(arguments, text):
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises((TypeError, ValueError), match=text):
         xl.Expander(**{"strategy": "append", "max_src": 1, "max_dst": 1, "device": "reference", **arguments})
 
 
@@ -176,18 +177,35 @@ def test_a_bad_record_is_named_and_records_nothing(gpu):
     with xl.Expander("append", max_src=10, max_dst=100, device=gpu) as prepared:
         buffer = upload(gpu, [1] * 4)
         encoder = gpu.gpu.create_command_encoder()
-        for source, text in ((11, "max_src=10"), (5, "holds 4"), ((buffer, 2), "multiple of 4"), (-1, "src_count=-1")):
+        for source, text in (
+            (11, "max_src=10"), (5, "holds 4"), (-1, "src_count=-1"), ((buffer, 2), "multiple of 4"),
+            ((buffer, 0.0), "multiple of 4"), ((buffer, None), "multiple of 4"), ((buffer, 0, 0), "3 items"),
+        ):  # fmt: skip
             with pytest.raises(ValueError, match=text):
                 prepared.record(encoder, buffer, source)
+        unusable = gpu.gpu.create_buffer(size=16, usage="COPY_DST")
+        for arguments, error, text in (
+            ((None, buffer, 4), TypeError, "encoder=None"),
+            ((encoder, np.zeros(4, np.uint32), 4), TypeError, "counts_buffer is a ndarray"),
+            ((encoder, buffer, (4, 0)), TypeError, "src_count=.* is a int"),
+            ((encoder, unusable, 4), ValueError, "counts_buffer lacks the usage STORAGE"),
+            ((encoder, buffer, (unusable, 0)), ValueError, "src_count=.* lacks the usage COPY_SRC"),
+        ):
+            with pytest.raises(error, match=text):
+                prepared.record(*arguments)
         prepared.record(encoder, buffer, 4)
         gpu.gpu.queue.submit([encoder.finish()])
         assert words(gpu, prepared.total_buffer)[0] == 4
 
 
-def test_a_closed_expander_says_so(gpu):
-    prepared = xl.Expander("append", max_src=4, max_dst=9, device=gpu)
+def test_a_closed_expander_says_so(any_device):
+    prepared = xl.Expander("append", max_src=4, max_dst=9, device=any_device)
     prepared.close()
     prepared.close()
+    if any_device.is_reference:
+        with pytest.raises(xl.DeviceError, match="closed"):
+            prepared.run([1])
+        return
     for use in (lambda: prepared.run([1]), lambda: prepared.src_buffer, lambda: prepared.record(None, None, 0)):
         with pytest.raises(xl.DeviceError, match="closed"):
             use()
@@ -198,3 +216,6 @@ def test_the_reference_runs_but_does_not_record():
         assert prepared.run([3, 1]).src.tolist() == [0, 1, 0, 0]
         with pytest.raises(xl.UnsupportedError, match="encoder"):
             prepared.record(None, None, 1)
+        for buffer in ("src_buffer", "local_buffer", "total_buffer", "indirect_buffer", "buffers"):
+            with pytest.raises(xl.UnsupportedError, match="NumPy has no buffers"):
+                getattr(prepared, buffer)
