@@ -34,7 +34,7 @@ Figure = Annotated[
         "at_once or predicted."
     ),
 ]
-Peers = Annotated[list[str] | None, typer.Option(help="`torch`: the same arrays by PyTorch.")]
+Peers = Annotated[list[str] | None, typer.Option(help="`torch` or `jax`: the same by PyTorch or JAX.")]
 
 
 def _explained(command: Callable[..., None]) -> Callable[..., None]:
@@ -207,7 +207,7 @@ def bench(
 @app.command()
 @_explained
 def sweep(
-    grid: Annotated[str, typer.Argument(help="goals, skew, at_once, workgroups, quick, or a JSON file of axes.")],
+    grid: Annotated[str, typer.Argument(help="goals, topk, skew, at_once, workgroups, quick, or a JSON file of axes.")],
     store: Annotated[Path, typer.Option(help="File that keeps finished cells; start again with it to go on.")],
     device: Annotated[list[str] | None, typer.Option(help="A device; repeat for several.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Address of a Dask scheduler whose workers measure.")] = None,

@@ -97,7 +97,7 @@ def show_times(done: Measurements, passes: bool = True) -> None:
             f"{len(item.gpu_ms)} x {item.runs}",
         )  # fmt: skip
     console = Console()
-    console.print(Text(f"{done.src_count:,} src -> {done.total:,} dst on {done.device}, {done.driver}{note}"))
+    console.print(Text(f"{done.size} on {done.device}, {done.driver}{note}"))
     limit = f"; limit: {done.limit.name} of the same bytes" if done.limit else ""
     console.print(Text(f"timer {done.timer}, workgroup size {done.workgroup_size}{limit}"))
     if done.clock_moved:
@@ -107,6 +107,8 @@ def show_times(done: Measurements, passes: bool = True) -> None:
 
 def show_sweep(done: Sweep) -> None:
     """Print the fastest contender of every cell, with and without run-time checks, beside the limit and the peers."""
+    if any(found.selects for found in done.measurements):
+        return _show_selections(done)
     table = Table("counts", "P1", "P2", "limit", "fastest", "x limit", "fastest unchecked", "x limit", "fastest peer")
     for cell in done.cells:
         found = cell.measurements
@@ -120,6 +122,29 @@ def show_sweep(done: Sweep) -> None:
             f"{found.limit.gpu.median:.4f} ms" if found.limit else "", *fastest[0], *fastest[1],
             f"{peer.name} {peer.gpu.median:.4f} ms" if peer else "",
         )  # fmt: skip
+    _print_swept(done, table)
+
+
+def _show_selections(done: Sweep) -> None:
+    """The fastest method of every cell, beside one read of the scores, its own choice of method, and the peers."""
+    table = Table("scores", "k", "n", "read", "fastest", "x read", "torch.topk", "torch.topk / fastest")
+    for cell in done.cells:
+        found = cell.measurements
+        head = (cell.cell.kind, f"{cell.cell.k:,}" if cell.cell.k else "", f"{cell.cell.items:,}")
+        if found is None:
+            table.add_row(*head, "", Text(cell.error or ""), "", "", "")
+            continue
+        best = min(found.of_role("contender"), key=lambda item: item.gpu.median, default=None)
+        peer = next((item for item in found.of_role("peer") if item.name == "torch topk"), None)
+        table.add_row(
+            *head, f"{found.limit.gpu.median:.4f} ms" if found.limit else "", *_fastest(found, False),
+            f"{peer.gpu.median:.4f} ms" if peer else "",
+            f"{peer.gpu.median / best.gpu.median:.1f}" if peer and best else "",
+        )  # fmt: skip
+    _print_swept(done, table)
+
+
+def _print_swept(done: Sweep, table: Table) -> None:
     console = Console()
     for place in sorted({(f"{m.device}, {m.driver}", m.timer, m.software) for m in done.measurements}):
         note = "; software adapter: times measure the CPU" if place[2] else ""

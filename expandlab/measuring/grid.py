@@ -13,10 +13,11 @@ from typing import Any
 
 from expandlab import counts as _counts
 from expandlab.errors import ExpandlabError
+from expandlab.measuring.scores import ORDERS
 from expandlab.results import Result
 
 # The axes: each may be one value or a list, and a grid is their product in this order, the last fastest.
-AXES = ("workgroup_size", "at_once", "seed", "kind", "shape", "mean", "max_n", "p1", "p2")
+AXES = ("workgroup_size", "at_once", "seed", "kind", "shape", "mean", "max_n", "k", "p1", "p2", "n")
 # One value each, the same for every cell.
 OPTIONS = ("strategies", "checked", "repeats", "peers", "verify", "warm_up_s", "batch_ms", "budget_s")
 _OF_KIND = ("kind", "mean", "max_n", "shape")
@@ -28,7 +29,10 @@ class GridError(ExpandlabError, ValueError):
 
 @dataclass(frozen=True)
 class Cell(Result):
-    """One input and the settings that it is measured with. Fields as of `measure` and `counts.make`."""
+    """One input and the settings that it is measured with.
+
+    Fields as of `measure` and `counts.make`; with a k, of scores: kind is one of `ORDERS`, items is their number.
+    """
 
     kind: str
     items: int
@@ -46,24 +50,31 @@ class Cell(Result):
     warm_up_s: float = 0.3
     batch_ms: float = 1.0
     budget_s: float | None = None
+    k: int | None = None
 
     def recipe(self) -> dict[str, Any]:
-        """The counts, as `measure` takes them."""
+        """The counts or scores, as `measure` takes them."""
+        if self.k is not None:
+            return {"scores": self.kind, "items": self.items, "seed": self.seed}
         names = ("kind", "items", "mean", "max_n", "seed", "shape")
         return {name: getattr(self, name) for name in names}
 
     def options(self) -> dict[str, Any]:
         """The keyword arguments of `measure`."""
         names = ("checked", "workgroup_size", "at_once", "repeats", "peers", "verify", "warm_up_s", "batch_ms",
-                 "budget_s")  # fmt: skip
+                 "budget_s", "k")  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
     def key(self, device: str | None) -> str:
         """The name of the cell in a store: the same for the same settings on the same device."""
-        text = json.dumps({"cell": self.to_dict(), "device": device}, sort_keys=True)
+        # A field that most cells do not have is not in their names.
+        plain = {name: value for name, value in self.to_dict().items() if name != "k" or value is not None}
+        text = json.dumps({"cell": plain, "device": device}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
     def __str__(self) -> str:
+        if self.k is not None:
+            return f"{self.kind}, {self.k:,} of {self.items:,}"
         shape = "".join(f", {name} {value:g}" for name, value in sorted(self.shape.items()))
         more = f", {self.at_once} at once" if self.at_once > 1 else ""
         return f"{self.kind}{shape}, mean {self.mean:g}, {self.items:,} src{more}"
@@ -78,9 +89,10 @@ class Cell(Result):
 def cells(grid: Any) -> list[Cell]:
     """The cells of a grid, in order.
 
-    grid: a name of `GRIDS`, the path of a JSON file, or a mapping with `kind` and one of `p1` and `p2`, and any of
-    AXES and OPTIONS. An axis is one value or a list. A kind may be `{"kind": "zipf", "max_n": 4096, "mean": 8, "shape":
-    {...}}`, which then stands for those axes too. With `p2` the number of src is p2 / mean.
+    grid: a name of `GRIDS`, the path of a JSON file, or a mapping with `kind` and one of `p1`, `p2` and, for top-k
+    together with `k`, `n`; and any of AXES and OPTIONS. An axis is one value or a list. A kind may be `{"kind": "zipf",
+    "max_n": 4096, "mean": 8, "shape": {...}}`, which then stands for those axes too. With `p2` the number of src is
+    p2 / mean.
 
     A list of grids, or of cells, is all of them. Raises GridError naming the axis.
     """
@@ -119,8 +131,10 @@ def _product(grid: Mapping[str, Any]) -> list[Cell]:
     unknown = sorted(set(grid) - {*AXES, *OPTIONS})
     if unknown:
         raise GridError(f"grid: {unknown[0]!r} is no axis; use {', '.join(AXES + OPTIONS)}")
-    if "kind" not in grid or ("p1" in grid) == ("p2" in grid):
-        raise GridError("grid: give 'kind', and one of 'p1' (number of src) and 'p2' (number of items)")
+    if "kind" not in grid or sum(name in grid for name in ("p1", "p2", "n")) != 1:
+        raise GridError("grid: give 'kind', and one of 'p1' (number of src), 'p2' (number of items) or 'n' (of scores)")
+    if ("k" in grid) != ("n" in grid):
+        raise GridError("grid: 'k' and 'n' (number of scores) go together; give both for top-k, none for expansions")
     axes = {name: _values(name, grid[name]) for name in AXES if name in grid}
     given = {name: grid[name] for name in OPTIONS if name in grid}
     for name in ("strategies", "peers"):
@@ -144,13 +158,14 @@ def _cell(chosen: dict[str, Any], given: Mapping[str, Any]) -> Cell:
             raise GridError(f"grid: kind={own!r}: use 'kind' and any of {', '.join(_OF_KIND[1:])}")
         chosen = chosen | own
     kind, mean = chosen["kind"], chosen.get("mean", 8.0)
-    if kind not in (*_counts.kinds(), "standard_library"):
-        raise GridError(f"grid: kind={kind!r}; use one of {', '.join(_counts.kinds())}, standard_library")
-    for name in ("mean", "p1", "p2"):
+    known_kinds = ORDERS if "k" in chosen else (*_counts.kinds(), "standard_library")
+    if kind not in known_kinds:
+        raise GridError(f"grid: kind={kind!r}; use one of {', '.join(known_kinds)}")
+    for name in ("mean", "p1", "p2", "k", "n"):
         value = chosen.get(name, 1)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 2**32:
             raise GridError(f"grid: {name}={value!r}; use numbers above 0")
-    items = chosen["p1"] if "p1" in chosen else max(1, round(chosen["p2"] / mean))
+    items = chosen.get("p1", chosen.get("n")) or max(1, round(chosen["p2"] / mean))
     known = {f.name for f in dataclasses.fields(Cell)}
     plain = {name: value for name, value in (chosen | dict(given)).items() if name in known and value is not None}
     return Cell(**{**plain, "items": int(items), "mean": float(mean), "shape": dict(chosen.get("shape") or {})})
@@ -192,6 +207,24 @@ GRIDS: dict[str, Any] = {
         "workgroup_size": [32, 64, 128, 256],
         "repeats": 10,
         "budget_s": 0.2,
+    },
+    # What the goals of top-k are stated for: easy and hostile orders of scores, beside one read of them.
+    "topk": {
+        "kind": ["random", "ascending", "equal", "shared"],
+        "k": [16, 1024],
+        "n": [2**k for k in range(20, 28)],
+        # Without those whose time is the host's, or that of one lock.
+        "strategies": [
+            "delegate",
+            "radix_select",
+            "sample_select",
+            "threshold_append",
+            "workgroup_select",
+            "bitonic",
+            "sort_radix",
+        ],
+        "verify": "device",
+        "budget_s": 0.15,
     },
     # A few seconds, to try things out.
     "quick": {

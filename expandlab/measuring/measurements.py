@@ -113,10 +113,11 @@ class Measurements(Result):
     contenders: those that were measured, in the order in which they were asked for, then references and peers.
     device, driver, backend, kind: of the device. software: True where the CPU is measured. timer: `timestamp-query`,
         or `wall clock`, the host's around submit and wait.
-    limits: `default` or `adapter`, or None where somebody else opened the device.
     input: what the input is: kind, parameters and seed of the counts where they are known; src_count, total,
-        counts_sha256. input_bytes, output_bytes: that the limits read and write.
-    clock_moved: the fill's quartiles lie more than 10 % apart, so ratios within a round compare and times do not.
+        counts_sha256. Of a selection: `work` = `top_k`, scores, k, largest, dtype,
+        scores_sha256. input_bytes, output_bytes: that the limits read and write.
+    clock_moved: the fill's quartiles (of a selection, the read's) lie more than 10 % apart, so ratios within a round
+        compare and times do not.
     cancelled: fewer rounds than asked for were taken.
     """
 
@@ -142,10 +143,8 @@ class Measurements(Result):
     settings: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return (
-            f"<Measurements of {len(self.of_role('contender'))} contenders on {self.device}, {self.timer}, "
-            f"{self.src_count:,} src, {self.total:,} items>"
-        )
+        number = len(self.of_role("contender"))
+        return f"<Measurements of {number} contenders on {self.device}, {self.timer}, {self.size}>"
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -155,7 +154,7 @@ class Measurements(Result):
         note = "; software adapter: the CPU is measured" if self.software else ""
         note += "; the clock moved" if self.clock_moved else ""
         columns = [name for name in ("name", "role", "median_ms", "q1_ms", "q3_ms", "x_limit") if name in shown]
-        head = escape(f"{self.device}, {self.driver}; {self.timer}; {self.src_count:,} src, {self.total:,} items{note}")
+        head = escape(f"{self.device}, {self.driver}; {self.timer}; {self.size}{note}")
         return f"<p>{head}</p>" + shown[columns].to_html(index=False, float_format=lambda value: f"{value:.4g}")
 
     @property
@@ -167,6 +166,18 @@ class Measurements(Result):
     def total(self) -> int:
         """P2."""
         return int(self.input.get("total", 0))
+
+    @property
+    def selects(self) -> bool:
+        """Whether methods of top-k were measured, and not expansions."""
+        return self.input.get("work") == "top_k"
+
+    @property
+    def size(self) -> str:
+        """How large the input is, for people."""
+        if self.selects:
+            return f"{self.input['k']:,} of {self.input['scores']:,} scores"
+        return f"{self.src_count:,} src, {self.total:,} items"
 
     @property
     def counts_sha256(self) -> str:
@@ -197,7 +208,8 @@ class Measurements(Result):
     @property
     def clock_moved(self) -> bool:
         """Whether the fill's quartiles lie more than 10 % apart."""
-        fill = next((item for item in self.of_role("limit") if item.name == "fill"), None)
+        limits = self.of_role("limit")
+        fill = next((item for item in limits if item.name == "fill"), limits[0] if limits else None)
         return fill is not None and fill.gpu.width > CLOCK_SPREAD
 
     def x_limit(self, name: str) -> Spread | None:
@@ -251,6 +263,8 @@ class Measurements(Result):
         plain = {f"counts_{name}" if name == "kind" else name: self.input.get(name) for name in known}
         if isinstance(plain["shape"], Mapping):
             plain["shape"] = ", ".join(f"{name}={value:g}" for name, value in sorted(plain["shape"].items()))
+        if self.selects:
+            plain |= {"scores": self.input["scores"], "k": self.input["k"], "dtype": self.input["dtype"]}
         return plain | {
             "src_count": self.src_count, "total": self.total, "workgroup_size": self.workgroup_size,
             "at_once": self.at_once, "device": self.device, "timer": self.timer, "software": self.software,

@@ -1,13 +1,14 @@
-"""The same arrays by PyTorch, where it is installed: three formulations and its fill, timed in the same rounds.
+"""The same arrays by other libraries, where they are installed, timed in the same rounds: three formulations of PyTorch
+and its fill, and JAX's repeat.
 
-A peer is asked for by name; nothing here loads torch before. On CUDA it is timed with CUDA events, elsewhere with the
-host's clock. The GPU is torch's current one; on a host with several, choose it with CUDA_VISIBLE_DEVICES.
+A peer is asked for by name; nothing here loads a library before. On CUDA PyTorch is timed with CUDA events, elsewhere
+with the host's clock. The GPU is torch's current one; on a host with several, choose it with CUDA_VISIBLE_DEVICES.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,16 +22,32 @@ if TYPE_CHECKING:
 Pair = tuple[Any, Any]
 
 
-def torch_peers(work: Workload) -> list[Runs]:
-    """The peers of an expansion. Raises UnsupportedError where PyTorch is missing."""
+PEERS = ("torch", "jax")
+
+
+def expansion_peers(work: Workload, names: Sequence[str]) -> list[Runs]:
+    """The peers of an expansion: `torch`, `jax`. Raises UnsupportedError where one is missing."""
+    found: list[Runs] = []
+    if "torch" in names:
+        torch = torch_for(work.device)
+        ways = {"gather": _gather, "offsets": _offsets, "searchsorted": _search}
+        found += [*(TorchExpansion(torch, work, name, way) for name, way in ways.items()), TorchFill(torch, work)]
+    if "jax" in names:
+        from expandlab.measuring.jax_peers import JaxExpansion
+
+        found.append(JaxExpansion(work))
+    return found
+
+
+def torch_for(device: Any) -> Any:
+    """PyTorch. Raises UnsupportedError where it is missing, or has no GPU and a GPU is measured."""
     try:
         import torch
     except ImportError:
         raise UnsupportedError("peers='torch': PyTorch is not installed; pip install torch, or leave it out") from None
-    if not (torch.cuda.is_available() or work.device.info.is_software):
+    if not (torch.cuda.is_available() or device.info.is_software):
         raise UnsupportedError("peers='torch': this PyTorch has no GPU, and a GPU is measured; leave it out")
-    ways = {"gather": _gather, "offsets": _offsets, "searchsorted": _search}
-    return [*(TorchExpansion(torch, work, name, way) for name, way in ways.items()), TorchFill(torch, work)]
+    return torch
 
 
 class _Inputs:
@@ -68,7 +85,7 @@ def _search(x: _Inputs) -> Pair:
     return src, items - x.starts[src]
 
 
-class _Torch:
+class TimedByTorch:
     """Times a function with CUDA events, or on the host."""
 
     role = "peer"
@@ -106,12 +123,17 @@ class _Torch:
         end.synchronize()
         return Sample(begin.elapsed_time(end) / runs, (time.perf_counter() - start) * 1e3 / runs, ())
 
+    def free(self) -> None:
+        """Give the device's memory back that PyTorch keeps."""
+        if self.device.type == "cuda":
+            self.torch.cuda.empty_cache()
+
     def _all(self) -> None:
         for _ in range(self.work.at_once):
             self.once()
 
 
-class TorchExpansion(_Torch):
+class TorchExpansion(TimedByTorch):
     """One formulation of (src, local) in int32."""
 
     def __init__(self, torch: Any, work: Any, name: str, way: Callable[[_Inputs], Pair]):
@@ -146,11 +168,10 @@ class TorchExpansion(_Torch):
     def close(self) -> None:
         """Give the device's memory back."""
         self._inputs = None
-        if self.device.type == "cuda":
-            self.torch.cuda.empty_cache()
+        self.free()
 
 
-class TorchFill(_Torch):
+class TorchFill(TimedByTorch):
     """`fill_` over as many bytes as the output has."""
 
     role = "limit"
@@ -172,5 +193,4 @@ class TorchFill(_Torch):
     def close(self) -> None:
         """Give the device's memory back."""
         self._words = None
-        if self.device.type == "cuda":
-            self.torch.cuda.empty_cache()
+        self.free()

@@ -15,6 +15,7 @@ from expandlab.errors import DeviceError, DeviceLimitError, UnsupportedError
 from expandlab.gpu import Device, resolve
 from expandlab.measuring.contender import Runs, Sample
 from expandlab.measuring.measurements import Contender, Measurements
+from expandlab.measuring.peers import PEERS
 from expandlab.measuring.progress import Clock, Progress
 from expandlab.measuring.references import stamps_hold
 from expandlab.measuring.workloads import named, wanted, workload
@@ -39,6 +40,8 @@ def measure(
     repeats: int = 20,
     on_progress: Callable[[Progress], None] | None = None,
     cancel: threading.Event | None = None,
+    k: int | None = None,
+    largest: bool = True,
     checked: bool | str = True,
     workgroup_size: int = 256,
     at_once: int = 1,
@@ -53,15 +56,22 @@ def measure(
 ) -> Measurements:
     """Time strategies on the same counts and device, in turns, beside fills of the same output bytes.
 
-    what: names of `strategies()`, or `"all"` for those that take the counts. `"NAME unchecked"` is one whose shaders
-        run without run-time checks.
+    With `k`: methods of top-k on the same scores, beside a read of them.
+
+    what: names of `strategies()`, or with `k` of `top_k_methods()`; `"all"` for those that take the input. `"NAME
+        unchecked"` is a strategy whose shaders run without run-time checks.
     counts_or_values: counts as `expand` takes them, or a recipe for them: `{"kind": "zipf", "items": 65536, "mean":
-        8.0, "max_n": None, "seed": 0, "shape": {"exponent": 2.0}}`, which is then kept beside the times.
+        8.0, "max_n": None, "seed": 0, "shape": {"exponent": 2.0}}`, which is then kept beside the times. With `k`:
+        scores as `top_k` takes them, or `{"scores": "random", "items": 8388608, "seed": 0}`, where scores is one of
+        `random ascending descending equal shared`.
+    k, largest: as of `top_k`. Scores are on the device before, and results stay there, but for a method whose last step
+        is the host's: it is timed with the host's clock.
     repeats: rounds; in each every contender and reference is sampled once.
     on_progress: called with a `Progress` before every step. cancel: ends the run early and keeps what was measured.
     checked: True, False, or `"both"`, for every name that does not say so itself.
     workgroup_size: threads in a workgroup. at_once: so many independent expansions of the same counts side by side.
-    peers: `"torch"` adds three ways to write the same arrays with PyTorch, and its fill, where it is installed.
+    peers: `"torch"` adds three ways to write the same arrays with PyTorch, and its fill, or `torch.topk`, `torch.sort`
+        and a sum; `"jax"` its repeat or its top-k, by the host's clock. UnsupportedError where one is not installed.
     verify: where outputs are compared with the definition: `"host"`, `"device"` or `"auto"`.
     warm_up_s: seconds that the device is kept busy before the first sample. batch_ms: what a sample lasts at least,
         where the kernel is short. budget_s: seconds for the samples of one contender; one that is too slow for all
@@ -76,24 +86,21 @@ def measure(
     """
     if isinstance(repeats, bool) or not isinstance(repeats, (int, np.integer)) or repeats < 1:
         raise ValueError(f"repeats={repeats!r}: give a number of rounds, 1 or more")
-    if unknown := [name for name in peers if name != "torch"]:
-        raise ValueError(f"peers={unknown!r}: the only peer is 'torch'")
+    if unknown := [name for name in peers if name not in PEERS]:
+        raise ValueError(f"peers={unknown!r}: use {' and '.join(map(repr, PEERS))}")
     dev = resolve(device)
     cancel = cancel or threading.Event()
     with ExitStack() as stack:
         work = workload(
-            counts_or_values, dev, workgroup_size=workgroup_size, at_once=at_once, verify=verify, about=about
-        )
+            counts_or_values, dev, k=k, largest=largest, workgroup_size=workgroup_size, at_once=at_once, verify=verify,
+            about=about,
+        )  # fmt: skip
         stack.callback(work.close)
         asked = [
             _Asked(named(name, how), lambda name=name, how=how: work.contender(name, how), optional, leave_out)
             for name, how, optional in wanted(what, checked, work.names())
         ]  # fmt: skip
-        others = work.references()
-        if peers:
-            from expandlab.measuring.peers import torch_peers
-
-            others += torch_peers(work)
+        others = work.references() + (work.peers(peers) if peers else [])
         asked += [_Asked(item.name, lambda item=item: item) for item in others]
         clock = Clock(len(asked) * (repeats + 1), on_progress)
         left_out: dict[str, str] = {}

@@ -130,10 +130,11 @@ def sweep(
 ) -> Sweep:
     """Measure every cell of a grid, on one device after the other or on the workers of a cluster.
 
-    grid: a name (`goals`, `skew`, `at_once`, `workgroups`, `quick`), the path of a JSON file, or a mapping of axes:
-        `kind` (names, or `{"kind": ..., "shape": {...}}`), `mean`, `max_n`, `shape`, `seed`, one of `p1` and `p2`,
-        `at_once`, `workgroup_size`, each one value or a list; and `strategies`, `checked`, `repeats`, `peers`,
-        `verify`, `warm_up_s`, `batch_ms`, `budget_s` as of `measure`. A list of grids is all of them.
+    grid: a name (`goals`, `topk`, `skew`, `at_once`, `workgroups`, `quick`), the path of a JSON file, or a mapping of
+        axes: `kind` (names, or `{"kind": ..., "shape": {...}}`), `mean`, `max_n`, `shape`, `seed`, one of `p1` and
+        `p2`, `at_once`, `workgroup_size`, or for top-k `k` and `n`, each one value or a list; and `strategies`,
+        `checked`, `repeats`, `peers`, `verify`, `warm_up_s`, `batch_ms`, `budget_s` as of `measure`. A list of grids is
+        all of them.
     devices: of this machine, or what its workers call theirs; None = the default one, or on a cluster each worker its
         own (the first worker of a host takes its first GPU, the second its second ...).
     cluster: address of a Dask scheduler, or a `distributed.Client`. Cells are shared out, one at a time to a worker.

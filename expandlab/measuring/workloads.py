@@ -54,6 +54,9 @@ class Workload(Protocol):
     def references(self) -> list[Runs]:
         """Fills of the output's bytes and a read of the input's."""
 
+    def peers(self, names: Sequence[str]) -> list[Runs]:
+        """The same by other libraries; raises UnsupportedError where one is missing."""
+
     def close(self) -> None:
         """Give the device's memory back."""
 
@@ -171,6 +174,12 @@ class Expansions:
             references.read(self.device, self.values, shared, self.size),
         ]
 
+    def peers(self, names: Sequence[str]) -> list[Runs]:
+        """Other libraries' arrays of the same items."""
+        from expandlab.measuring.peers import expansion_peers
+
+        return expansion_peers(self, names)
+
     def close(self) -> None:
         """Give the device's memory back."""
         self._stack.close()
@@ -240,6 +249,12 @@ class Expansions:
         return self._check.wrong(*buffers)
 
 
-def workload(counts_or_values: Any, device: Device, **options: Any) -> Workload:
-    """The workload that an input means: one row of counts is expanded."""
-    return Expansions(counts_or_values, device, **options)
+def workload(counts_or_values: Any, device: Device, *, k: int | None = None, **options: Any) -> Workload:
+    """The workload that an input means: with a k scores are selected from, without one counts are expanded."""
+    if k is None:
+        if not options.pop("largest", True):
+            raise ValueError("largest=False: it is of a selection; give k too")
+        return Expansions(counts_or_values, device, **options)
+    from expandlab.measuring.selections import Selections
+
+    return Selections(counts_or_values, device, k=k, **options)
