@@ -8,7 +8,7 @@ from expandlab.relics.goal import Goal, SetBonus
 from expandlab.relics.model import Relic, Relics
 from expandlab.relics.stats import SLOTS, STATS
 
-__all__ = ["SLOTS", "STATS", "Goal", "Relic", "Relics", "SetBonus", "best_builds", "load", "make"]
+__all__ = ["SLOTS", "STATS", "Goal", "Relic", "Relics", "SetBonus", "best_builds", "best_loadouts", "load", "make"]
 
 
 def __getattr__(name: str) -> Any:
@@ -17,4 +17,8 @@ def __getattr__(name: str) -> Any:
         from expandlab.relics.builds import best_builds
 
         return best_builds
+    if name == "best_loadouts":
+        from expandlab.relics.loadouts import best_loadouts
+
+        return best_loadouts
     raise AttributeError(f"module 'expandlab.relics' has no attribute {name!r}")
