@@ -158,9 +158,11 @@ class Program:
 
         replaced: as of `record`. timed=False leaves the timestamps on the device: nothing but the outputs comes back.
         """
-        self.upload(inputs)
         wanted = dict.fromkeys([*self.plan.graph.outputs, *self._indirect()])
-        arrays, times, wall_ms = self._submit(list(wanted), replaced, timed)
+        # Another thread's inputs may not come between these and their passes.
+        with self.device.lock:
+            self.upload(inputs)
+            arrays, times, wall_ms = self._submit(list(wanted), replaced, timed)
         passes = tuple(
             PassRun(name, self._workgroups(name, arrays), times[index]) for index, name in enumerate(self.plan.order)
         )

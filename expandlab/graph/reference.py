@@ -22,6 +22,7 @@ class ReferenceProgram:
 
     def __init__(self, plan: Plan, device: Device):
         self.plan = plan
+        self._lock = device.lock
         # The same limits as on a GPU, so that what is too large is the same error.
         check_limits(plan.graph, device)
         buffers = {name: item for name, item in plan.graph.resources.items() if item.kind == "buffer"}
@@ -54,6 +55,11 @@ class ReferenceProgram:
 
     def run(self, inputs: Mapping[str, np.ndarray], *, timed: bool = True) -> PlanRun:
         """Run every twin in the plan's order and return the outputs. There is no timer to leave out."""
+        # Another thread's inputs may not come between these and their passes.
+        with self._lock:
+            return self._run(inputs)
+
+    def _run(self, inputs: Mapping[str, np.ndarray]) -> PlanRun:
         if self.plan.graph.resources and not self._arrays:
             raise DeviceError("this was closed and its memory given back; make a new one")
         self.upload(inputs)

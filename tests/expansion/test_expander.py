@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from definition import assert_expands
@@ -52,6 +54,15 @@ def test_one_preparation_serves_many_counts(strategy, any_device):
         with pytest.raises(ValueError, match="max_src=300"):
             prepared.run([0] * 301)
         assert prepared.run([2]).total == 2
+
+
+def test_threads_that_share_an_expander_get_their_own_results(any_device):
+    counts = [np.random.default_rng(seed).integers(0, 9, 200) for seed in range(40)]
+    shared = xl.Expander("prefix_search", max_src=200, max_dst=2000, device=any_device)
+    with shared, ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(shared.run, counts))
+    for one, done in zip(counts, found, strict=True):
+        assert_expands(one, done.src, done.local)
 
 
 @pytest.mark.parametrize("strategy", RUNS)
