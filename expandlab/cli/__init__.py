@@ -248,13 +248,19 @@ class _Schedule(StrEnum):
 @app.command()
 @_explained
 def graph(
-    file: Annotated[Path, typer.Argument(help="A frame graph (JSON): passes with accesses, or with slots.")],
+    file: Annotated[
+        Path | None, typer.Argument(help="A frame graph (JSON): passes with accesses, or with slots.")
+    ] = None,
     mode: Annotated[_Mode, typer.Option(help="`chain` links every access to the one before it, for comparison.")] = (
         _Mode.dag
     ),
     schedule: Annotated[_Schedule, typer.Option(help="How the order is chosen.")] = _Schedule.depth,
     tags: Annotated[bool, typer.Option("--tags/--no-tags", help="Take declared independence into account.")] = True,
     dot: Annotated[bool, typer.Option("--dot", help="Print the plan for Graphviz instead.")] = False,
+    gains: Annotated[
+        bool, typer.Option("--gains", help="Instead: time on a device what declaring independence gains.")
+    ] = False,
+    device: DeviceName = None,
     json: Json = False,
 ) -> None:
     """Plan a frame graph: order, barriers, waits, copies, memory."""
@@ -262,6 +268,14 @@ def graph(
 
     if dot and json:
         raise typer.BadParameter("give --dot or --json, not both")
+    if (file is None) != gains:
+        raise typer.BadParameter("give the file of a graph, or --gains without one")
+    if file is None:
+        from expandlab.measuring.independence import measure_independence
+
+        timed = measure_independence(device)
+        _print_json({**timed.to_dict(), "gained_us": timed.gained_us}) if json else planning.show_gains(timed)
+        return
     plan = planning.compiled(file, mode.value, schedule.value, tags)
     if json:
         _print_json({**plan.to_dict(), "timeline": plan.simulate().to_dict()})

@@ -15,6 +15,7 @@ from expandlab.errors import GraphError
 
 if TYPE_CHECKING:
     from expandlab.graph import Plan
+    from expandlab.measuring.independence import Gains
 
 
 def compiled(file: Path, mode: str, schedule: str, tags: bool) -> Plan:
@@ -23,7 +24,7 @@ def compiled(file: Path, mode: str, schedule: str, tags: bool) -> Plan:
 
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise GraphError(f"{file}: not valid JSON: {error}") from None
     return documents.read(document).compile(mode, schedule=schedule, tags=tags)
 
@@ -70,6 +71,20 @@ def show(plan: Plan) -> None:
             says = "no" if not c.connected else "yes" if c.dependency else "yes, independent"
             table.add_row(*(Text(cell) for cell in (c.source, c.target, says, ", ".join(c.kinds) or "no")))
         console.print(table)
+
+
+def show_gains(found: Gains) -> None:
+    """Print what declaring independence gains, example by example."""
+    from expandlab.measuring.independence import HEAD, table_rows
+
+    table = Table(*HEAD)
+    for row in table_rows(found):
+        table.add_row(*(Text(str(cell)) for cell in row))
+    console = Console()
+    console.print(Text(f"measured on {found.device}, {found.driver}, {found.timer}, {found.rounds:,} rounds a thread"))
+    console.print(table)
+    if found.software:
+        console.print(Text("a software adapter runs one dispatch after the other, so a gain here is noise"))
 
 
 def _span(span: tuple[int, int]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from expandlab.graph.plan import Plan
 
 DEFAULT_DEVICES = {"gpu0": ("compute",)}
+# More than any device has, and little enough for sums over a whole graph to stay exact.
+MOST_BYTES, MOST_SUBRESOURCES, MOST_TEXELS, MOST_US = 2**48, 2**16, 2**31, 1e15
 AccessLike = Access | Mapping[str, Any] | Sequence[Any]
 
 
@@ -51,15 +52,19 @@ class FrameGraph:
         _text("name", name)
         if name in self.devices:
             raise GraphError(f"name={name!r}: the graph has a device of that name already; choose another")
-        if isinstance(queues, str) or not queues or len(set(queues)) < len(queues):
-            raise GraphError(f"queues={queues!r} of device {name!r}: give one name or more, each once, as a list")
-        self.devices[name] = tuple(_text(f"queues of device {name!r}", queue) for queue in queues)
+        told = f"queues={queues!r} of device {name!r}: give one name or more, each once, as a list"
+        if isinstance(queues, str) or not isinstance(queues, Iterable):
+            raise GraphError(told)
+        named = tuple(_text(f"queues of device {name!r}", queue) for queue in queues)
+        if not named or len(set(named)) < len(named):
+            raise GraphError(told)
+        self.devices[name] = named
         return name
 
     def buffer(self, name: str, size: int, *, imported: bool = False) -> str:
         """Declare a buffer of `size` bytes; returns its name. Imported ones are given to `Plan.run` as inputs."""
         self._new_resource(name)
-        self.resources[name] = Resource(name, _whole(f"size of buffer {name!r}", size, 0), bool(imported))
+        self.resources[name] = Resource(name, _whole(f"size of buffer {name!r}", size, 0, MOST_BYTES), bool(imported))
         return name
 
     def image(
@@ -83,10 +88,17 @@ class FrameGraph:
             _whole(f"{what} of image {name!r}", value, 1)
             for what, value in (("mips", mips), ("layers", layers), ("aspects", aspects))
         )
+        if mips * layers * aspects > MOST_SUBRESOURCES:
+            raise GraphError(
+                f"mips={mips}, layers={layers}, aspects={aspects} of image {name!r}: these are more than "
+                f"{MOST_SUBRESOURCES:,} subresources; no device has such an image"
+            )
+        if format is not None:
+            _text(f"format of image {name!r}", format)
         if size is not None:
-            if isinstance(size, str) or not 1 <= len(size) <= 3:
+            if isinstance(size, str) or not isinstance(size, Sequence) or not 1 <= len(size) <= 3:
                 raise GraphError(f"size={size!r} of image {name!r}: give (width, height) or (width, height, depth)")
-            size = tuple(_whole(f"size of image {name!r}", part, 1) for part in size)
+            size = tuple(_whole(f"size of image {name!r}", part, 1, MOST_TEXELS) for part in size)
         self.resources[name] = Image(name, mips, layers, aspects, format, size, bool(imported))
         return name
 
@@ -231,8 +243,8 @@ class FrameGraph:
         if name in self.passes:
             raise GraphError(f"name={name!r}: the graph has a pass of that name already; choose another")
         if cost_us is not None:
-            if isinstance(cost_us, bool) or not isinstance(cost_us, (int, float)) or not 0 <= cost_us < math.inf:
-                raise GraphError(f"cost_us={cost_us!r} of pass {name!r}: give microseconds, 0 or more, or None")
+            if isinstance(cost_us, bool) or not isinstance(cost_us, (int, float)) or not 0 <= cost_us <= MOST_US:
+                raise GraphError(f"cost_us={cost_us!r} of pass {name!r}: give microseconds, 0 to {MOST_US:g}, or None")
             cost_us = float(cost_us)
         checked = tuple(self._placed_access(name, place, access) for place, access in enumerate(accesses))
         if kernel is not None:
@@ -369,7 +381,7 @@ def _names(what: str, value: Any) -> tuple[str, ...]:
         raise GraphError(f"{what}={value!r}: give names as a list") from None
 
 
-def _whole(what: str, value: Any, least: int) -> int:
+def _whole(what: str, value: Any, least: int, most: int | None = None) -> int:
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -378,4 +390,6 @@ def _whole(what: str, value: Any, least: int) -> int:
         raise GraphError(f"{what}={value!r}: give a whole number") from None
     if number < least:
         raise GraphError(f"{what}={value!r}: give {least} or more")
+    if most is not None and number > most:
+        raise GraphError(f"{what}={value!r}: give {most:,} or less; no device has as much")
     return number

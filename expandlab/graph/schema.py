@@ -20,7 +20,7 @@ def parse(source: str | bytes | Mapping[str, Any], keys: Sequence[str], required
     if isinstance(source, (str, bytes)):
         try:
             source = json.loads(source)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise GraphError(f"the graph is not valid JSON: {error}") from None
     return member("the graph", source, keys, required)
 

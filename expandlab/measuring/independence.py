@@ -9,6 +9,7 @@ another beside them; the results of both forms are compared with NumPy before an
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -21,13 +22,13 @@ from expandlab.errors import DeviceError, UnsupportedError
 from expandlab.gpu import Device, resolve
 from expandlab.graph import Access, FrameGraph, Kernel, Plan
 from expandlab.graph.native import emitted
+from expandlab.measuring.progress import Clock, Progress
 from expandlab.results import Result
 
 # Elements of each buffer, a thread each: one workgroup, so that any GPU has room for more.
 ITEMS = 64
 # What a pass should take, and how many rounds a loop may have at most (llvmpipe ends it after 65 535).
 PASS_US, MOST_ROUNDS = 20.0, 60_000
-RUNS = 16
 _A, _C = 1664525, 1013904223
 _WARM_UP_S = 0.3
 Values = dict[str, np.ndarray]
@@ -58,6 +59,7 @@ class Gains(Result):
     timer: str
     software: bool
     rounds: int
+    cancelled: bool = False
 
     @property
     def gained_us(self) -> dict[str, float]:
@@ -66,6 +68,19 @@ class Gains(Result):
         for row in self.rows:
             found.setdefault(row.example, []).append(row.median_us)
         return {name: times[0] - times[1] for name, times in found.items()}
+
+
+HEAD = ("example", "form", "passes", "edges", "barriers of wgpu", "us a run", "first quartile", "third quartile",
+        "gain (us)")  # fmt: skip
+
+
+def table_rows(found: Gains) -> list[tuple[Any, ...]]:
+    """A row for each form; the gain stands beside the independent one."""
+    return [
+        (row.example, row.form, row.passes, row.edges, row.barriers, round(row.median_us, 2), round(row.q1_us, 2),
+         round(row.q3_us, 2), round(found.gained_us[row.example], 2) if number % 2 else "")
+        for number, row in enumerate(found.rows)
+    ]  # fmt: skip
 
 
 class _Form:
@@ -163,11 +178,11 @@ def _readers(rounds: int, independent: bool, injected: bool) -> _Form:
 def _counters(rounds: int, independent: bool) -> _Form:
     form = _Form("a histogram for each" if independent else "one histogram", rounds)
     ids = np.arange(ITEMS, dtype=np.uint32)
-    for name in ("counts_0", "counts_1") if independent else ("counts_0",):
-        form.buffer(name)
-        form.add(f"clear_{name}", "counts[id] = 0u;", {"counts": (name, "write", None)})
+    # Counted from what is there: a pass that cleared them would put a barrier before each counter, in both forms.
     for number in range(2):
         target = f"counts_{number}" if independent else "counts_0"
+        if target not in form.graph.resources:
+            form.graph.buffer(target, 4 * ITEMS, imported=True)
         form.add(f"count_{number}", f"atomicAdd(&counts[spin(id + {number}u) % {ITEMS}u], 1u);",
                  {"counts": (target, "atomic", None)})  # fmt: skip
     form.buffer("ranks")
@@ -192,14 +207,22 @@ EXAMPLES: Mapping[str, Callable[[int, bool], _Form]] = {
 
 
 def measure_independence(
-    device: Device | str | int | None = None, *, repeats: int = 20, pass_us: float = PASS_US
+    device: Device | str | int | None = None,
+    *,
+    repeats: int = 40,
+    pass_us: float = PASS_US,
+    on_progress: Callable[[Progress], None] | None = None,
+    cancel: threading.Event | None = None,
 ) -> Gains:
-    """Time both forms of every example, in turns, on one device; each sample is `RUNS` runs in one submission.
+    """Time both forms of every example, in turns, on one device; each sample is one run in a submission of its own:
+    wgpu sets the barriers towards the run before it at the submission's start, not between the passes.
 
     pass_us: how long a pass alone should take, in microseconds; the loop's rounds are chosen for it on the device.
+    on_progress: called with a `Progress` before every round. cancel: ends it early and keeps what was measured.
     Raises UnsupportedError on the reference device, DeviceError where a form's results are wrong.
     """
     dev = resolve(device)
+    cancel = cancel or threading.Event()
     if dev.is_reference:
         raise UnsupportedError("the reference device runs no shaders, so there is nothing to time; choose another")
     rounds = _calibrated(dev, pass_us)
@@ -215,7 +238,12 @@ def measure_independence(
         end = time.perf_counter() + _WARM_UP_S
         while time.perf_counter() < end:
             made[0][3].sample()
-        for _ in range(repeats):
+        clock = Clock(repeats, on_progress)
+        for done in range(repeats):
+            # One round at least, so that there is something to keep.
+            if done and cancel.is_set():
+                break
+            clock.tick(f"round {done + 1} of {repeats}")
             for *_, stopwatch, times in made:
                 times.append(stopwatch.sample())
     rows = []
@@ -224,7 +252,7 @@ def measure_independence(
         count = sum(len(names) > 0 for names in emitted(plan).values())
         rows.append(Gain(example, form.name, len(plan.order), len(plan.edges), count, median, q1, q3, len(times)))
     timer = "host clock" if dev.timestamp_period_ns is None else "gpu timestamps"
-    return Gains(tuple(rows), dev.info.name, dev.info.driver, timer, dev.info.kind == "cpu", rounds)
+    return Gains(tuple(rows), dev.info.name, dev.info.driver, timer, dev.info.kind == "cpu", rounds, cancel.is_set())
 
 
 def _calibrated(device: Device, pass_us: float) -> int:
@@ -269,26 +297,24 @@ class _Stopwatch:
                 raise DeviceError(f"{what}: {name} is wrong on {self._device.info.name}, so nothing is timed")
 
     def sample(self) -> float:
-        """Microseconds of one run, over `RUNS` of them."""
+        """Microseconds of one run."""
         device, last = self._device, len(self._plan.order) - 1
         with device.lock, device.errors("timing " + ", ".join(self._plan.order)):
             encoder = device.gpu.create_command_encoder()
-            for run in range(RUNS):
-                for index in range(last + 1):
-                    stamps: dict[str, Any] = {}
-                    if self._timed and run == index == 0:
-                        stamps["beginning_of_pass_write_index"] = 0
-                    if self._timed and run == RUNS - 1 and index == last:
-                        stamps["end_of_pass_write_index"] = 1
-                    self._program.record_pass(
-                        encoder, index, {"query_set": self._queries, **stamps} if stamps else None
-                    )
+            for index in range(last + 1):
+                stamps: dict[str, Any] = {}
+                if index == 0:
+                    stamps["beginning_of_pass_write_index"] = 0
+                if index == last:
+                    stamps["end_of_pass_write_index"] = 1
+                timed = {"query_set": self._queries, **stamps} if stamps and self._timed else None
+                self._program.record_pass(encoder, index, timed)
             if self._timed:
                 encoder.resolve_query_set(self._queries, 0, 2, self._ticks, 0)
             start = time.perf_counter()
             device.gpu.queue.submit([encoder.finish()])
             device.wait()
             if not self._timed:
-                return (time.perf_counter() - start) * 1e6 / RUNS
+                return (time.perf_counter() - start) * 1e6
             begin, end = np.frombuffer(device.gpu.queue.read_buffer(self._ticks), np.uint64).tolist()
-        return max(0, end - begin) * device.timestamp_period_ns * 1e-3 / RUNS
+        return max(0, end - begin) * device.timestamp_period_ns * 1e-3

@@ -14,6 +14,7 @@ from expandlab.graph.examples import EXAMPLES
 from expandlab.graph.schedule import SCHEDULES
 from expandlab.graph.simulate import SOURCES
 from expandlab.panels.base import first_settings
+from expandlab.panels.gains import GainsRun
 from expandlab.panels.graph_editor import GraphEditor
 from expandlab.panels.pages import PagePanel
 from expandlab.panels.parts import button, group, labelled, table
@@ -144,11 +145,20 @@ class FrameGraphPanel(PagePanel[GraphSettings]):
         self.view.observe(lambda change: self.controls.editor.passes.choose(change["new"]), "chosen")
         return GraphControls(settings, self._changed)
 
+    def close(self) -> None:
+        """Close the panel and its parts, and end what it is doing."""
+        self.gains.close()
+        super().close()
+
     def _children(self) -> list[widgets.Widget]:
+        self.gains = GainsRun(self)
         self.dot = button("Save as DOT", "The plans shown, for Graphviz", self._offer_dot)
         self.saving.rows[0].children = [*self.saving.rows[0].children, self.dot]
         grid, alert, *rest = super()._children()
-        return [grid, alert, self.controls.editor.goto, *rest]
+        *groups, keep = grid.children
+        keep.children = [*keep.children, *group("Measured on this device", self.gains.rows()).children]
+        grid.children = [*groups, keep]
+        return [grid, self.gains.progress, alert, self.controls.editor.goto, *rest, self.gains.results]
 
     def _draw(self, settings: GraphSettings) -> None:
         editor = self.controls.editor

@@ -17,6 +17,7 @@ from expandlab.panels.graph_passes import AccessPart, PassPart
 from expandlab.panels.graph_resources import DevicePart, ResourcePart
 from expandlab.panels.parts import button, explain, shown
 from expandlab.panels.silence import Silent
+from expandlab.settings.checks import DEEPEST, within
 
 _FIELD = re.compile(
     r"\b(mode|usage|range|mips|layers|aspects|independent|resource|device|queue|cost_us|after|before|size|kind|"
@@ -50,6 +51,8 @@ class TextPart(Part):
             found = json.loads(text, parse_constant=_no_number)
             if not isinstance(found, dict):
                 raise ValueError("give an object with resources and passes")
+            if not within(found):
+                raise ValueError(f"it is nested deeper than {DEEPEST} levels")
         except (ValueError, RecursionError) as error:
             self.wrong = f"the graph as typed is not JSON: {error}"
             self.complain(self.wrong, "text")

@@ -7,6 +7,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from expandlab.graph import editing
+from expandlab.graph.frame_graph import MOST_BYTES
 from expandlab.panels.graph_part import Part, Take, offer
 from expandlab.panels.parts import button, labelled, shown
 
@@ -25,7 +26,7 @@ class ResourcePart(Part):
             "name": labelled(widgets.Text, "called", "Its name; accesses and outputs follow", continuous_update=False),
             "kind": labelled(widgets.Dropdown, "kind", "A buffer has bytes, an image mips, layers and aspects",
                              options=["buffer", "image"]),
-            "size": labelled(widgets.BoundedIntText, "size (bytes)", "Bytes of the buffer", min=0, max=2**53 - 1),
+            "size": labelled(widgets.BoundedIntText, "size (bytes)", "Bytes of the buffer", min=0, max=MOST_BYTES),
             **{key: labelled(widgets.BoundedIntText, label, f"{key} of the image", min=1, max=2**16)
                for key, label in _COUNTS.items()},
             "imported": _check("imported: contents from outside", "Otherwise transient: it lives within one run"),

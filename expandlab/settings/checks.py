@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+# Far more than a document of ours needs.
+DEEPEST = 32
 Check = Callable[[Any], str | None]
 
 
@@ -102,8 +104,17 @@ def shape(value: Any) -> str | None:
 
 def document(value: Any) -> str | None:
     """A JSON object or None. What stands in it is for its reader to judge."""
-    good = value is None or (isinstance(value, Mapping) and all(isinstance(key, str) for key in value))
-    return None if good else "use a JSON object, or null"
+    if value is not None and not (isinstance(value, Mapping) and all(isinstance(key, str) for key in value)):
+        return "use a JSON object, or null"
+    return None if within(value) else f"it is nested deeper than {DEEPEST} levels"
+
+
+def within(value: Any, depth: int = DEEPEST) -> bool:
+    """Whether lists and objects lie in each other at most `depth` deep: whatever copies or prints them recurs."""
+    if not isinstance(value, (Mapping, list, tuple)):
+        return True
+    parts = value.values() if isinstance(value, Mapping) else value
+    return depth > 0 and all(within(part, depth - 1) for part in parts)
 
 
 def strategy_names() -> list[str]:

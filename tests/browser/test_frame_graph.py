@@ -12,7 +12,7 @@ from expandlab import settings as s
 from expandlab.figures.graphs.page import sketch
 from expandlab.graph.examples import EXAMPLES
 
-PANELS = ("writers", "readers", "barriers", "tags", "connections", "devices")
+PANELS = ("writers", "readers", "injected", "connections", "barriers", "tags", "measured", "devices")
 
 
 @pytest.fixture(scope="module")
@@ -127,9 +127,12 @@ def test_a_pass_is_injected_and_edited_and_errors_stand_where_they_arise(noteboo
     until("the range to be refused", lambda: "0 .. 4096" in panel.error())
     panel.type("range (bytes)", "0 .. 4096")
     shows(panel)
-    panel.press("New buffer")
-    panel.press("New image")
+    for press, name in (("New buffer", "buffer_1"), ("New image", "image_1")):
+        panel.press(press)
+        until(f"{name} to be offered", lambda name=name: name in panel.options("edit resource"))
+        shows(panel)
     panel.type("called", "shadow")
+    until("the new name", lambda: "shadow" in panel.options("edit resource"))
     shows(panel)
     assert list(read(panel).document["resources"])[-2:] == ["buffer_1", "shadow"]
     panel.type("runs after", "right")
@@ -181,3 +184,17 @@ def test_the_plans_are_downloaded_as_dot(notebook):
         panel.root.locator("a.xl-download").first.click()
     assert started.value.suggested_filename.endswith(".dot")
     assert "digraph" in Path(started.value.path()).read_text()
+
+
+def test_independence_is_measured_from_the_panel(notebook):
+    panel = ScenePanel(notebook, "measured")
+    panel.press("Run")
+    panel.says("done: ")
+    rows = panel.root.locator(".xl-results table tbody tr")
+    assert rows.count() == 10 and "Measured on" in panel.root.locator(".xl-results caption").text_content()
+    with notebook.page.expect_download() as started:
+        panel.press("Save times")
+        panel.root.locator("a.xl-download").first.click()
+    held = json.loads(Path(started.value.path()).read_text())
+    assert len(held["rows"]) == 10 and len(held["gained_us"]) == 5
+    assert notebook.complaints() == []
