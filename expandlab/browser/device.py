@@ -116,6 +116,10 @@ class PageBuffer:
         self.device, self.size, self.number = device, size, next(_numbers)
         device.link.post(device.page, "buffer", id=self.number, bytes=size, usage=usage.split("|"))
 
+    def write(self, words: Any) -> None:
+        """Write 32-bit words, from the beginning on."""
+        self.device.ask("fill", words={"words": words}, id=self.number)
+
     def destroy(self) -> None:
         """Give its memory back."""
         self.device.link.post(self.device.page, "drop", id=self.number)

@@ -109,7 +109,7 @@ def measure(
         _warm_up([entrant.runs for entrant in entrants], warm_up_s, cancel)
         for entrant in entrants:
             if not cancel.is_set():
-                entrant.settle(batch_ms, budget_s, repeats)
+                entrant.settle(batch_ms, budget_s, repeats, dev.timer_step_ms)
         _rounds(entrants, repeats, clock, dev, cancel)
         return Measurements(
             contenders=tuple(entrant.taken() for entrant in entrants),
@@ -155,10 +155,10 @@ class _Entrant:
         self.last_round = 0
         self._samples: list[tuple[int, Sample]] = []
 
-    def settle(self, batch_ms: float, budget_s: float | None, repeats: int) -> None:
+    def settle(self, batch_ms: float, budget_s: float | None, repeats: int, step_ms: float) -> None:
         """Choose the runs in a batch, and in how many rounds to take part, from one sample."""
         first, most = self.runs.sample(1), self.runs.most_runs()
-        step_ms = self.runs.device.timer_step_ms if self.runs.stamped else 0.0
+        step_ms = 0.0 if first.gpu_ms is None else step_ms
         least_ms = max(batch_ms, STEPS * step_ms)
         once = _once(first)
         # What lasts few steps is known too badly to be multiplied: a larger batch tells more.

@@ -51,7 +51,8 @@ class Selections:
         self.input_bytes = 4 * len(self.words)
         self.output_bytes = 4 * self.k + 4 * self.form.words(self.k)
         self._known = known | dict(about or {})
-        self._on_host = verify == "host" or device.is_reference or (verify == "auto" and self.total <= HOST_SCORES)
+        elsewhere = device.is_reference or device.is_page
+        self._on_host = verify == "host" or elsewhere or (verify == "auto" and self.total <= HOST_SCORES)
         self._stack = ExitStack()
         self._buffer: Any | None = None
         self._check: SelectionCheck | None = None
@@ -135,7 +136,9 @@ class Selections:
             with self.device.lock, self.device.errors("writing the scores"):
                 self._buffer = self.device.buffer(16 * self.sizes.quads, label="values")
                 self._stack.callback(self._buffer.destroy)
-                if len(self.words):
+                if self.device.is_page:
+                    self._buffer.write(self.words)
+                elif len(self.words):
                     self.device.gpu.queue.write_buffer(self._buffer, 0, self.words)
         return {"values": self._buffer}
 

@@ -157,6 +157,11 @@ class Desk {
     this.buffers.set(id, device.createBuffer({ size: bytes, usage: flags }));
   }
 
+  async do_fill({ id }, job) {
+    const device = await sharedDevice();
+    for (const bytes of job.inputs.values()) device.queue.writeBuffer(this.buffers.get(id), 0, bytes);
+  }
+
   async do_drop({ id }) {
     this.buffers.get(id)?.destroy();
     this.buffers.delete(id);
