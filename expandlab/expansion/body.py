@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ from expandlab.user_wgsl import (
     read_only,
     renamed,
 )
+from expandlab.wgsl import without_comments
 
 __all__ = ["atomic", "body_ending", "naming_buffers", "read_only", "results"]
 
@@ -49,7 +51,14 @@ def body_ending(body: Any, buffers: Mapping[str, Any] | None) -> Ending:
         names.get(name, name): EndingBuffer(item.array.nbytes, f"body.{name}", np.ravel(item.array))
         for name, item in checked.items()
     }
-    return Ending(slots, ending_buffers, None)
+    return Ending(slots, ending_buffers, None, _uses_dst(body))
+
+
+def _uses_dst(body: str) -> bool:
+    """Whether the name of work's third argument stands anywhere but in its own declaration."""
+    bare, _ = without_comments(body)
+    name = re.search(r"fn\s+work\s*\((?:\s*\w+\s*:\s*u32\s*,){2}\s*(\w+)", bare).group(1)
+    return len(re.findall(rf"\b{name}\b", bare)) > 1
 
 
 def results(arrays: Mapping[str, np.ndarray], buffers: Mapping[str, Any] | None) -> dict[str, np.ndarray]:

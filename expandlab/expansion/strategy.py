@@ -97,11 +97,13 @@ class Ending:
 
     slots: what fills `<emit>` and the slots inside it: a file, or a text of the caller's.
     twin: called as `twin(buffers, src, local, dst)` with the buffers that it declares; None = GPU only.
+    uses_dst: False where a body leaves its `dst` alone, so that no strategy has to find it.
     """
 
     slots: Mapping[str, str | wgsl.Source]
     buffers: Mapping[str, EndingBuffer]
     twin: Callable[[Any, np.ndarray, np.ndarray, np.ndarray], None] | None
+    uses_dst: bool = True
 
 
 class Passes:
@@ -150,6 +152,7 @@ class Passes:
         overwrites: tuple[str, ...] = (),
         rename: Mapping[str, str] | None = None,
         constants: Mapping[str, int] | None = None,
+        slots: Mapping[str, str] | None = None,
     ) -> None:
         """Add a pass.
 
@@ -158,9 +161,10 @@ class Passes:
         useful: (P1, P2) -> how many of the threads have something to do, for the report.
         overwrites: resources whose earlier contents do not matter to the pass.
         rename: {variable: resource} where the names differ.
-        constants: WGSL constants besides WG, the workgroup size.
+        constants: WGSL constants besides WG, the workgroup size. slots: {slot: file} of the shader's own slots.
         """
-        self._add(name, file or f"{self._folder}/{name}.wgsl", threads, useful, twin, overwrites, rename, constants, {})
+        file = file or f"{self._folder}/{name}.wgsl"
+        self._add(name, file, threads, useful, twin, overwrites, rename, constants, slots or {})
 
     def reset(self, *names: str) -> None:
         """Add the passes that zero buffers that later passes count in."""
@@ -198,12 +202,13 @@ class Passes:
         useful_of: Callable[[np.ndarray], int] | None = None,
         constants: Mapping[str, int] | None = None,
         rename: Mapping[str, str] | None = None,
+        slots: Mapping[str, str] | None = None,
     ) -> None:
         """Add a pass that expands, and so ends as the caller of the expansion wants; one dispatch of pass 2.
 
         twin: returns (src, local, dst). file, entry: where the names differ from the pass's. indirect: the buffer of
         the dispatch's arguments, or (buffer, offset in bytes), or what launches many; or how many threads. useful,
-        constants, rename: as of `add`; useful_of: the same from the counts, where P1 and P2 do not tell.
+        constants, rename, slots: as of `add`; useful_of: the same from the counts, where P1 and P2 do not tell.
         """
         first = self._expansions == 0
         if first:
@@ -214,7 +219,7 @@ class Passes:
         def whole(b: Any) -> None:
             ending(b, *twin(b))
 
-        slots = dict(self._ending.slots)
+        slots = {**self._ending.slots, **(slots or {})}
         if isinstance(indirect, Draws) and "invocation" in slots:
             # A vertex is told no place in a subgroup.
             slots["invocation"] = "lib/invocation_vertex.wgsl"
@@ -277,6 +282,11 @@ class Passes:
         # A body may write nothing that is brought back; it runs, and its faults are found, all the same.
         self.graph.add_pass(name, accesses, kernel=kernel, side_effect=runs_anyway)
         self.useful[name] = lambda counts, p2: useful(len(counts), p2)
+
+    @property
+    def uses_dst(self) -> bool:
+        """Whether the ending asks for `dst`."""
+        return self._ending.uses_dst
 
     @property
     def scratch_bytes(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from definition import pairs
 
 import expandlab as xl
 
@@ -46,6 +47,47 @@ def test_dst_numbers_the_items(strategy, gpu):
     assert (done.buffers["seen"] == 1).all()
     starts = np.cumsum(COUNTS, dtype=np.int64) - COUNTS
     assert len(np.unique(starts[done.buffers["owner"]] + done.buffers["place"])) == total
+
+
+@pytest.mark.parametrize("strategy", ["flat", "dispatch_each"])
+@pytest.mark.parametrize("size", [32, 256])
+def test_bases_are_taken_only_where_dst_is_used(strategy, size, every_device):
+    if every_device.is_reference:
+        pytest.skip("NumPy runs no WGSL")
+    counts = np.concatenate([COUNTS, np.zeros(70, np.uint32), COUNTS[:33]])
+    sums = xl.atomic(np.zeros(3, np.uint32))
+    add = "fn work(a: u32, b: u32, c: u32) { atomicAdd(&sums[0], 1u); atomicAdd(&sums[1], a); atomicAdd(&sums[2], b);"
+    src, local = pairs(counts).T
+    for body, based in ((add + " } // not c", False), (add + " _ = c; }", True)):
+        done = xl.expand(
+            counts, strategy, body=body, buffers={"sums": sums}, device=every_device, workgroup_size=size
+        )  # fmt: skip
+        assert done.buffers["sums"].tolist() == [len(src), src.sum(), local.sum()]
+        assert ("base" in done.graph.resources) == based
+
+
+@pytest.mark.parametrize("strategy", ["flat", "dispatch_each"])
+@pytest.mark.parametrize(
+    ("counts", "total", "failure", "required"),
+    [
+        ([5] * 300, 1500, 0, 1500),
+        ([5] * 300 + [501], 0, 1, 2001),
+        ([2**32 - 1, 1], 0, 2, None),
+        ([0] * 255 + [2**31, 1, 2**31 - 1], 0, 2, None),
+        ([2**31, 2**31], 0, 2, None),
+    ],
+)
+def test_without_bases_the_failure_word_is_the_same(strategy, counts, total, failure, required, gpu):
+    with xl.Expander(
+        strategy, max_src=400, max_dst=2000, device=gpu, body="fn work(s: u32, l: u32, d: u32) {}"
+    ) as prepared:
+        buffer = gpu.gpu.create_buffer_with_data(data=np.array(counts, np.uint32), usage="STORAGE")
+        encoder = gpu.gpu.create_command_encoder()
+        prepared.record(encoder, buffer, len(counts))
+        gpu.gpu.queue.submit([encoder.finish()])
+        found = np.frombuffer(gpu.gpu.queue.read_buffer(prepared.total_buffer), np.uint32)[:3].tolist()
+    assert found[0] == total and found[1] & failure == failure and bool(found[1]) == bool(failure)
+    assert required is None or found[2] == required
 
 
 def test_buffers_keep_dtype_shape_and_what_the_body_leaves(gpu):

@@ -13,9 +13,8 @@ FILES = sorted(str(path.relative_to(wgsl.folder())) for path in wgsl.folder().rg
 
 
 def test_every_line_of_a_source_knows_its_file():
-    source = wgsl.load(
-        "expansion/flat/spread.wgsl", constants={"WG": 64}, slots={"emit": "lib/emit_store.wgsl"}
-    )  # fmt: skip
+    slots = {"emit": "lib/emit_store.wgsl", "base": "expansion/flat/base.wgsl"}
+    source = wgsl.load("expansion/flat/spread.wgsl", constants={"WG": 64}, slots=slots)
     rows = source.text.splitlines()
     assert rows[0] == "const WG: u32 = 64u;" and source.locate(1).file == "<constants>"
     for number, text in enumerate(rows[1:], 2):

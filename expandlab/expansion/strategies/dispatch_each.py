@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from expandlab.expansion.steps import own_launches
+from expandlab.expansion.strategies.flat import count_into_bases
 from expandlab.expansion.strategy import FAILED_OVERFLOW, FAILURE, TOTAL, Passes, Sizes, Strategy, settle_twin
 from expandlab.expansion.thread_map import MapBuilder, Memory, MemoryRow, ThreadMap, items_of
 from expandlab.graph import Repeat
@@ -38,15 +39,14 @@ _LAUNCH_WORDS = LAUNCH_BYTES // 4
 
 def passes(p: Passes) -> None:
     """reset -> count -> setup -> prepare -> each, which is max_src dispatches."""
-    p.words("base", p.sizes.max_src)
     # A binding shows one whole launch, even where there is none.
     p.words("launches", _LAUNCH_WORDS * max(1, p.sizes.max_src))
     p.reset("state")
-    p.add("count", threads=p.sizes.max_src, useful=lambda p1, p2: p1, twin=_count, overwrites=("base",))
+    slots = count_into_bases(p, _count)
     p.add("setup", threads=1, useful=lambda p1, p2: 1, twin=_setup, overwrites=("indirect",))
     p.add(
         "prepare", threads=p.sizes.max_src, useful=lambda p1, p2: p1, twin=_prepare, overwrites=("launches",),
-        constants={"LAUNCHES": p.sizes.max_src},
+        constants={"LAUNCHES": p.sizes.max_src}, slots=slots,
     )  # fmt: skip
     repeat = Repeat("launches", p.sizes.max_src, LAUNCH_BYTES, "mine")
     p.expand("each", twin=_each, indirect=repeat, rename={"mine": "launches"})

@@ -7,6 +7,7 @@ Source: solution 0 of "Efficient GPU Work Expansion".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,22 @@ _COUNT, _SPREAD = "expansion/flat/count.wgsl", "expansion/flat/spread.wgsl"
 
 def passes(p: Passes) -> None:
     """reset -> count -> setup -> spread."""
-    p.words("base", p.sizes.max_src)
     p.reset("state")
-    p.add("count", threads=p.sizes.max_src, useful=lambda p1, p2: p1, twin=_count, overwrites=("base",))
+    slots = count_into_bases(p, _count)
     p.add("setup", threads=1, useful=lambda p1, p2: 1, twin=_setup, overwrites=("indirect",))
-    p.expand("spread", twin=_spread)
+    p.expand("spread", twin=_spread, slots=slots)
+
+
+def count_into_bases(p: Passes, twin: Callable[[Any], None]) -> dict[str, str]:
+    """Add the pass `count`, which takes a base for each src where somebody asks for dst; the slots of its readers."""
+    bases = p.uses_dst
+    if bases:
+        p.words("base", p.sizes.max_src)
+    p.add(
+        "count", file=None if bases else "expansion/flat/total.wgsl", threads=p.sizes.max_src,
+        useful=lambda p1, p2: p1, twin=twin, overwrites=("base",) if bases else (),
+    )  # fmt: skip
+    return {"base": f"expansion/flat/{'base' if bases else 'no_base'}.wgsl"}
 
 
 def _count(b: Any) -> None:

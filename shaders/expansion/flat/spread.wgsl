@@ -4,7 +4,7 @@
 //#include lib/settled.wgsl
 // Flat expansion, pass 2: MAX_N threads for every src, whether it has work for them or not.
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
-@group(0) @binding(2) var<storage, read> base: array<u32>;
+//#include <base>
 @group(0) @binding(3) var<storage, read> state: Settled;
 
 @compute @workgroup_size(WG)
@@ -19,5 +19,5 @@ fn spread(inv: Invocation) {
     if (local >= counts[src]) {                                             //: early-out
         return;
     }
-    emit(inv, src, local, base[src] + local, src);                          //: work
+    emit(inv, src, local, base_of(src) + local, src);                       //: work
 }
