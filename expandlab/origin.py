@@ -14,7 +14,11 @@ from expandlab.expansion.passes import build
 from expandlab.expansion.strategies import strategies
 from expandlab.expansion.strategy import Sizes
 from expandlab.results import to_plain
-from expandlab.settings import PanelSettings
+from expandlab.settings import PanelSettings, TopKSettings
+from expandlab.topk import top_k_methods
+from expandlab.topk.keys import FORMATS
+from expandlab.topk.method import Sizes as SelectionSizes
+from expandlab.topk.prepared import build as build_selection
 from expandlab.versions import commit, versions
 
 if TYPE_CHECKING:
@@ -51,6 +55,8 @@ def provenance(
         "shader_sha256": to_plain(dict(shaders)),
         "counts_sha256": _digest(counts) if timings is None else timings.counts_sha256,
     }
+    if isinstance(settings, TopKSettings):
+        found["scores_sha256"] = hashlib.sha256(settings.scores().tobytes()).hexdigest()
     if timings is not None:
         found["timings"] = {
             name: getattr(timings, name)
@@ -77,7 +83,12 @@ def _shaders_of(settings: Any) -> dict[str, dict[str, str]]:
         return {}
     recorded = getattr(settings, "device", None) is not None
     size = getattr(settings, "workgroup_size", 64)
-    return {name: dict(shader_digests(name, size, recorded)) for name in settings.strategies}
+    found = {name: dict(shader_digests(name, size, recorded)) for name in settings.strategies}
+    if isinstance(settings, TopKSettings):
+        found |= {
+            name: dict(method_digests(name, settings.n, settings.k, settings.largest)) for name in settings.methods
+        }
+    return found
 
 
 @lru_cache(maxsize=64)
@@ -87,4 +98,11 @@ def shader_digests(strategy: str, workgroup_size: int, recorded: bool = False) -
     if chosen.passes is None:
         return ()
     built = build(chosen, Sizes(1, 1, workgroup_size, None), record(workgroup_size, True) if recorded else store(1))
+    return tuple((name, item.kernel.source.sha256) for name, item in built.graph.passes.items())
+
+
+@lru_cache(maxsize=64)
+def method_digests(method: str, n: int, k: int, largest: bool) -> tuple[tuple[str, str], ...]:
+    """(pass, SHA-256 of its WGSL) of a method of top-k that selects from n float32 scores."""
+    built = build_selection(top_k_methods()[method], SelectionSizes(n, k, FORMATS["float32"], largest))
     return tuple((name, item.kernel.source.sha256) for name, item in built.graph.passes.items())

@@ -12,10 +12,10 @@ class TooLargeToDraw(UnsupportedError):
     """More threads than a picture can show; the message says what to lower."""
 
 
-def refuse(count: int, what: str, more: str = "", most: int = MAX_DRAWN) -> None:
+def refuse(count: int, what: str, more: str = "", most: int = MAX_DRAWN, lower: str = "items or mean N") -> None:
     """Raise TooLargeToDraw where `count` is more than a picture shows."""
     if count > most:
         raise TooLargeToDraw(
-            f"{what}, and a picture shows at most {most:,}: lower items or mean N{more}. "
-            "(Run and expandlab.expand take far more.)"
+            f"{what}, and a picture shows at most {most:,}: lower {lower}{more}. "
+            "(Run and expandlab's functions take far more.)"
         )

@@ -22,6 +22,7 @@ _MODULES = {
     "distribution": "distribution",
     "frame_graph": "graphs.page",
     "search": "search",
+    "top_k": "selection.page",
 }
 
 

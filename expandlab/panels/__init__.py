@@ -8,6 +8,7 @@ from expandlab.panels.frame_graph import FrameGraphPanel, frame_graph
 from expandlab.panels.machine import machine
 from expandlab.panels.paths import PathPanel, api_paths
 from expandlab.panels.search import SearchPanel, search
+from expandlab.panels.selection import TopKPanel, top_k
 
 __all__ = [
     "BalancePanel",
@@ -17,6 +18,7 @@ __all__ = [
     "FrameGraphPanel",
     "PathPanel",
     "SearchPanel",
+    "TopKPanel",
     "api_paths",
     "balance",
     "buckets",
@@ -25,4 +27,5 @@ __all__ = [
     "frame_graph",
     "machine",
     "search",
+    "top_k",
 ]

@@ -36,7 +36,7 @@ class PageControls(SourceControls):
         self._title = title
         self.own = dict(own)
         self._wide = wide
-        self.bar = [] if wide is None else [_player(self.own[wide])]
+        self.bar = [] if wide is None else [player(self.own[wide])]
         self.start(settings)
 
     def groups(self) -> tuple[widgets.VBox, ...]:
@@ -114,7 +114,7 @@ def step_slider() -> widgets.IntSlider:
     )  # fmt: skip
 
 
-def _player(slider: widgets.IntSlider) -> widgets.HBox:
+def player(slider: widgets.IntSlider) -> widgets.HBox:
     """A slider with a button that plays it. The two follow each other in the page itself."""
     play = widgets.Play(min=0, max=1, interval=900, tooltip="Play the steps", show_repeat=False)
     widgets.jslink((play, "value"), (slider, "value"))

@@ -11,6 +11,7 @@ from expandlab.settings.pages import (
     SearchSettings,
 )
 from expandlab.settings.reading import from_json, panels
+from expandlab.settings.selection import TopKSettings
 
 __all__ = [
     "MAX_PANEL_ITEMS",
@@ -24,6 +25,7 @@ __all__ = [
     "PathSettings",
     "SearchSettings",
     "SettingsError",
+    "TopKSettings",
     "from_json",
     "panels",
 ]

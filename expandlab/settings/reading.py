@@ -16,10 +16,11 @@ from expandlab.settings.pages import (
     PathSettings,
     SearchSettings,
 )
+from expandlab.settings.selection import TopKSettings
 
 _KINDS: tuple[type[PanelSettings], ...] = (
     ExpansionSettings, BucketSettings, SearchSettings, BalanceSettings, DistributionSettings, PathSettings,
-    GraphSettings,
+    GraphSettings, TopKSettings,
 )  # fmt: skip
 
 

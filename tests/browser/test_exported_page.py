@@ -1,4 +1,4 @@
-"""A page made from the exported files alone: a strategy in the browser's own WebGPU."""
+"""Pages made from the exported files alone: strategies, and methods of top-k, in the browser's own WebGPU."""
 
 from __future__ import annotations
 
@@ -10,11 +10,39 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 from definition import assert_expands
+from topk_definition import order_of
 
 import expandlab as xl
+from expandlab.browser import PLAYER
 from expandlab.expansion import portable
+from expandlab.topk import portable as topk_portable
+from expandlab.topk.inputs import scores
+from expandlab.topk.keys import words_of
 
 RUNS = [name for name, item in xl.strategies().items() if not item.modelled and not item.needs]
+
+# A page that selects with the exported files and the player, as its author would write it.
+SELECTS = """<!doctype html>
+<pre id="result">running</pre>
+<script type="module">
+  import { open } from "./player.js";
+  const result = document.getElementById("result");
+  try {
+    const words = new Uint32Array(await (await fetch("./scores.bin")).arrayBuffer());
+    const player = await open(".");
+    player.write("values", words);
+    player.writeParams({ n: words.length });
+    const passes = await player.run();
+    const [count] = await player.read("status", 1);
+    const indices = Array.from(await player.read("out_indices", count));
+    const values = Array.from(await player.read("out_values", count));
+    result.textContent = JSON.stringify({ name: player.plan.name, indices, values, passes });
+    player.close();
+  } catch (error) {
+    result.textContent = JSON.stringify({ error: String(error) });
+  }
+</script>
+"""
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -42,7 +70,8 @@ def page(browser):
 
 def result_of(page, address):
     page.goto(address)
-    page.wait_for_function("document.getElementById('result').textContent !== 'running'")
+    # Twenty shaders take a software adapter a while on a busy machine.
+    page.wait_for_function("document.getElementById('result').textContent !== 'running'", timeout=120_000)
     return json.loads(page.text_content("#result"))
 
 
@@ -56,6 +85,24 @@ def test_a_strategy_expands_in_the_page(name, served, page):
     assert (found["name"], found["total"], found["failure"]) == (name, int(counts.sum()), 0)
     assert_expands(counts, np.array(found["src"], np.uint32), np.array(found["local"], np.uint32))
     assert len(found["passes"]) == len(json.loads((folder / name / "plan.json").read_text())["passes"])
+
+
+@pytest.mark.parametrize("kind", ["random", "all_equal", "nan_inf"])
+@pytest.mark.parametrize("name", ["radix_select", "delegate"])
+def test_a_method_selects_in_the_page(name, kind, served, page):
+    folder, address = served
+    own = folder / f"{name}-{kind}"
+    topk_portable.export(name, own, max_n=20_000, k=100)
+    values = scores(kind, 18_000, seed=2)
+    (own / "scores.bin").write_bytes(words_of(values).tobytes())
+    (own / "page.html").write_text(SELECTS)
+    (own / "player.js").write_bytes(PLAYER.read_bytes())
+    found = result_of(page, f"{address}/{own.name}/page.html")
+    assert "error" not in found, found
+    expected = order_of(values, True)[:100]
+    assert (found["name"], found["indices"]) == (name, expected.tolist())
+    assert found["values"] == values[expected].view(np.uint32).tolist()
+    assert len(found["passes"]) == len(json.loads((own / "plan.json").read_text())["passes"])
 
 
 def test_too_many_items_are_told_with_the_number_that_is_needed(served, page):

@@ -225,6 +225,11 @@ EXERCISES = {
         ("classes = [0, 1, 2, 0, 2]", 1),
         ("best = [2] * 32\nworst = [31, 3] + [1] * 30", 2),
     ],
+    "08_top_k": [
+        ("chosen = 3\nsure = 8\nwanted = 2", 3),
+        ("largest = [1, 2, 4, 0]\nsmallest = [5, 6, 0, 1]", 2),
+        ("today = 335_544_320\nstreamed = 82_080", 2),
+    ],
     "09_frame_graph": [
         ('edges = 4\nbarriers = 2\nlast = "execution"', 3),
         ('edges = [("produce", "clear_half"), ("clear_half", "left"), ("produce", "right")]', 1),
