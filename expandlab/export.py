@@ -23,6 +23,7 @@ from expandlab.gpu import Device, resolve
 from expandlab.origin import commit, provenance, shader_digests
 from expandlab.results import to_plain
 from expandlab.settings import ExpansionSettings, PanelSettings
+from expandlab.settings.base import by_key
 
 if TYPE_CHECKING:
     from expandlab.figures.page import Page
@@ -234,7 +235,7 @@ def _json(found: dict[str, Any], text: str, settings: Any, map: Any, compare: An
 
 
 def _dumps(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return json.dumps(by_key(value), ensure_ascii=True, separators=(",", ":"))
 
 
 def _known(fmt: str) -> str:

@@ -159,7 +159,8 @@ class AccessPart(Part):
             "Remove access": button("Remove access", "Take this access out", self._remove),
         }
         self.chosen.observe(self._look, "value")
-        owner.chosen.observe(self._look, "value")
+        # What the owner sets by itself is followed by the new document.
+        owner.chosen.observe(lambda event: None if owner.quiet else self._look(event), "value")
         self._watch({
             "resource": lambda v: self._change(resource=v, range=None, mips=None, layers=None, aspects=None),
             "mode": lambda v: self._change(mode=v),

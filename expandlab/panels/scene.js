@@ -69,6 +69,7 @@ class SceneView {
   draw() {
     const scene = this.model.get("scene");
     if (!scene || !scene.width) return;
+    this.root.dataset.receivedAt = performance.timeOrigin + performance.now();
     const focused = this.svg && document.activeElement === this.svg;
     const kept = this.selected;
     const svg = svgMake("svg", {

@@ -69,8 +69,8 @@ class PanelSettings(Result):
         return dataclasses.replace(self, **changes)
 
     def to_json(self) -> str:
-        """Canonical JSON: sorted keys, no blanks to differ in."""
-        return json.dumps(self.to_dict(), sort_keys=True, indent=1)
+        """Canonical JSON: sorted keys (those of a `graph` aside), no blanks to differ in."""
+        return json.dumps(by_key(self.to_dict()), indent=1)
 
     @classmethod
     def from_json(cls: type[Same], text: str | Mapping[str, Any] | Path) -> Same:
@@ -145,6 +145,13 @@ class CountsSettings(PanelSettings):
     def stem(self) -> str:
         """The panel and the source."""
         return f"{self.panel}-{self.source}"
+
+
+def by_key(value: Any) -> Any:
+    """The same with sorted keys. A graph keeps its own order: its plan follows from what is declared first."""
+    if isinstance(value, Mapping):
+        return {key: part if key == "graph" else by_key(part) for key, part in sorted(value.items())}
+    return [by_key(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 def plain(text: str | Mapping[str, Any] | Path) -> Mapping[str, Any]:

@@ -135,6 +135,7 @@ def test_a_pass_is_injected_and_edited_and_errors_stand_where_they_arise(noteboo
     until("the new name", lambda: "shadow" in panel.options("edit resource"))
     shows(panel)
     assert list(read(panel).document["resources"])[-2:] == ["buffer_1", "shadow"]
+    assert read(panel).document["resources"]["shadow"]["kind"] == "image"
     panel.type("runs after", "right")
     until("the cycle to be explained", lambda: "cycle" in panel.error())
     panel.type("runs after", "")

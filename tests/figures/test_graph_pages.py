@@ -67,6 +67,22 @@ def test_the_edges_of_what_can_be_drawn(view):
         make(s.GraphSettings(example="own", graph=many, view=view))
 
 
+def test_what_is_declared_first_stays_first():
+    graph = {
+        "devices": {"second": ["compute"], "first": ["compute"]},
+        "resources": {name: {"kind": "buffer", "size": 64} for name in "zay"},
+        "passes": [{"name": name, "accesses": [{"resource": name, "mode": "write"}], "side_effect": True}
+                   for name in "zay"],
+    }  # fmt: skip
+    settings = s.GraphSettings(example="own", graph=graph, view="memory", mode="dag")
+    again = s.from_json(settings.to_json())
+    assert list(again.graph["resources"]) == ["z", "a", "y"] and again.to_json() == settings.to_json()
+    assert make(again).rows == make(settings).rows
+    assert {row[5] for row in make(settings).rows} == {"second"}
+    stored = s.from_json(json.loads(export.picture(settings, "json"))["provenance"]["settings"])
+    assert stored.to_json() == settings.to_json()
+
+
 def test_what_is_wrong_with_settings_is_named():
     with pytest.raises(s.SettingsError, match="graph=None"):
         s.GraphSettings(example="own")

@@ -156,6 +156,7 @@ def _edges(canvas: Any, top: float, drawn: Drawn, taken: list[tuple[float, float
 def _targets(canvas: Any, top: float, drawn: Drawn) -> None:
     """Each pass, followed by the edges that leave it, so that the keys walk along the graph."""
     form = words.MODE_NAMES[drawn.plan.mode]
+    along = words.hazards_along(drawn.plan)
     leaving: dict[str, list[words.Edge]] = {}
     touching: dict[str, list[str]] = {}
     for edge in drawn.edges:
@@ -172,7 +173,7 @@ def _targets(canvas: Any, top: float, drawn: Drawn) -> None:
         for edge in leaving.get(name, ()):
             canvas.target(
                 _edge_id(form, edge), "edge",
-                [f"{edge.producer} → {edge.consumer} ({form})", *words.why(drawn.plan, edge)],
+                [f"{edge.producer} → {edge.consumer} ({form})", *words.why(drawn.plan, edge, along.get(edge[:2], ()))],
                 path=_points(top, edge, drawn), near=[words.ident(form, "pass", end) for end in edge[:2]],
             )  # fmt: skip
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from expandlab.graph import Plan
 from expandlab.graph.frame_graph import DEFAULT_DEVICES
+from expandlab.graph.hazards import Hazard
 
 MODE_NAMES = {"dag": "graph", "chain": "chain"}
 # Which kind gives an edge its stroke where it has several.
@@ -48,18 +49,25 @@ def edges(plan: Plan) -> list[Edge]:
     return listed
 
 
-def why(plan: Plan, edge: Edge) -> list[str]:
-    """Why an edge stands, one line for each reason: kind, resource, range, origin and tags."""
+def hazards_along(plan: Plan) -> dict[tuple[str, str], list[Hazard]]:
+    """{(producer, consumer): the hazards between the two}."""
+    found: dict[tuple[str, str], list[Hazard]] = {}
+    for hazard in plan.hazards:
+        found.setdefault((hazard.producer, hazard.consumer), []).append(hazard)
+    return found
+
+
+def why(plan: Plan, edge: Edge, hazards: Sequence[Hazard]) -> list[str]:
+    """Why an edge stands, one line for each reason: kind, resource, range, origin and tags. hazards: those along it."""
     first, second = edge.producer, edge.consumer
     found = []
-    for hazard in plan.hazards:
-        if (hazard.producer, hazard.consumer) == (first, second):
-            low, high = hazard.range
-            part = "bytes" if plan.graph.resources[hazard.resource].kind == "buffer" else "subresources"
-            ends = [f"{name} {_does(plan, name, hazard.resource, hazard.range)}" for name in (first, second)]
-            found.append(
-                f"{hazard.kind} on {hazard.resource}, {part} {low:,}..{high:,}: {', '.join(ends)} (from the accesses)"
-            )
+    for hazard in hazards:
+        low, high = hazard.range
+        part = "bytes" if plan.graph.resources[hazard.resource].kind == "buffer" else "subresources"
+        ends = [f"{name} {_does(plan, name, hazard.resource, hazard.range)}" for name in (first, second)]
+        found.append(
+            f"{hazard.kind} on {hazard.resource}, {part} {low:,}..{high:,}: {', '.join(ends)} (from the accesses)"
+        )
     if first in plan.passes[second].after:
         found.append(f"explicit: {second} is declared to run after {first}")
     if second in plan.passes[first].before:

@@ -1,0 +1,114 @@
+"""How long the frame-graph panel takes from a key or a click to a painted picture, in Chromium.
+
+    python tests/browser/redraw.py [PASSES]
+
+Opens JupyterLab on a notebook of its own, with a graph of 50 passes and 20 buffers, edits it again and again and prints
+the median, the quartiles and the longest of each kind of edit, in milliseconds: from the event in the page to the first
+free moment after the frame in which the new picture is painted.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from browser.jupyter import CHROMIUM_FLAGS, Lab, NotebookPage, until
+from browser.panel import ScenePanel
+
+ROUNDS = 12
+# Notes when an event reaches the page, before anybody handles it.
+LISTEN = """(kinds) => { for (const kind of kinds) window.addEventListener(kind,
+    () => { window.xlEventAt ||= performance.timeOrigin + performance.now(); }, true); }"""
+
+
+def document(passes: int) -> dict:
+    """A graph of `passes` passes on two queues; each writes one of 20 buffers and most read another."""
+    made = []
+    for number in range(passes):
+        uses = [{"resource": f"buffer_{number % 20}", "mode": "write"}]
+        if number > 20:
+            uses.append({"resource": f"buffer_{(number * 7 + 3) % 20}", "mode": "read"})
+        queue = "async" if number % 3 == 0 else "compute"
+        made.append({"name": f"pass_{number}", "queue": queue, "accesses": uses, "side_effect": True})
+    buffers = {f"buffer_{number}": {"kind": "buffer", "size": 4096, "imported": True} for number in range(20)}
+    return {"devices": {"gpu0": ["compute", "async"]}, "resources": buffers, "passes": made}
+
+
+def notebook(passes: int, view: str) -> dict:
+    source = f"import json\nimport expandlab as xl\ngraph = json.loads({json.dumps(document(passes))!r})\n"
+    source += f"xl.panels.frame_graph(graph, view={view!r})"
+    cell = {"cell_type": "code", "id": "panel", "metadata": {}, "outputs": [], "execution_count": None}
+    spec = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}}
+    return {"cells": [{**cell, "source": source}], "metadata": spec, "nbformat": 4, "nbformat_minor": 5}
+
+
+def timed(panel: ScenePanel, act) -> tuple[float, float]:
+    """Milliseconds from the event to the message with the picture, and to the painted picture."""
+    panel.page.evaluate("window.xlEventAt = 0")
+    panel.repaints(act)
+    painted = float(panel.data("painted-at"))
+    began = panel.page.evaluate("window.xlEventAt")
+    return float(panel.data("received-at")) - began, painted - began
+
+
+def edits(panel: ScenePanel) -> dict[str, list[tuple[float, float]]]:
+    """Each kind of edit, again and again."""
+    found: dict[str, list[tuple[float, float]]] = {
+        "click: Inject after": [],
+        "click: Remove pass": [],
+        "menu: does": [],
+        "key: range": [],
+    }
+    for number in range(ROUNDS):
+        panel.choose("pass", f"pass_{2 * number + 21}")
+        until("the pass to be chosen", lambda: panel.options("access"))
+        mode = "read_write" if number % 2 else "read"
+        found["menu: does"].append(timed(panel, lambda mode=mode: panel.choose("does", mode)))
+        box = panel.controls("widget-text")["range (bytes)"].locator("input")
+        box.fill(f"0 .. {1024 + 256 * number}")
+        found["key: range"].append(timed(panel, lambda box=box: box.press("Enter")))
+        found["click: Inject after"].append(timed(panel, lambda: panel.press("Inject after")))
+        found["click: Remove pass"].append(timed(panel, lambda: panel.press("Remove pass")))
+    return found
+
+
+def main() -> None:
+    from playwright.sync_api import sync_playwright
+
+    passes = int(sys.argv[1]) if len(sys.argv) > 1 else 50
+    folder = Path(tempfile.mkdtemp())
+    root = folder / "root"
+    root.mkdir()
+    lab = Lab(folder, root)
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path="/usr/bin/chromium", headless=True, args=[*CHROMIUM_FLAGS, "--no-sandbox"]
+            )
+            for view in sys.argv[2:] or ("graph", "barriers", "memory", "timeline"):
+                (root / f"{view}.ipynb").write_text(json.dumps(notebook(passes, view)))
+                page = NotebookPage(lab, browser.new_context(viewport={"width": 1400, "height": 1000}).new_page(),
+                                    f"{view}.ipynb")  # fmt: skip
+                page.run_all()
+                panel = ScenePanel(page, "panel")
+                until("the first picture", panel.painted)
+                page.page.evaluate(LISTEN, ["click", "change", "keydown"])
+                for kind, times in edits(panel).items():
+                    received = statistics.median(first for first, _ in times)
+                    times = [last for _, last in times]
+                    q1, median, q3 = statistics.quantiles(times, n=4)
+                    print(f"{passes} passes, {view}, {kind}: {median:.0f} ms ({q1:.0f} to {q3:.0f}, longest "
+                          f"{max(times):.0f}); {received:.0f} ms until the picture arrives", flush=True)  # fmt: skip
+                page.close()
+            browser.close()
+    finally:
+        lab.stop()
+
+
+if __name__ == "__main__":
+    main()
