@@ -1,14 +1,16 @@
 # make lab    everything from a bare machine with Python 3.11 to the first notebook
+# make serve  the same set-up, then the notebooks as pages without code (Voila)
 # make test   the same set-up and Chromium, then the whole suite
 #
 # Every target does its own set-up (.ci/setup.sh), which costs a fraction of a second when nothing has changed.
 
 # Which Python makes .venv; empty: python3.11 if there is one, else any newer.
 PYTHON ?=
-# JupyterLab's port; empty: 8888, or the next free one.
+# JupyterLab's port, or Voila's; empty: 8888 or 8866, or the next free one.
 PORT ?=
-# More options for JupyterLab (--no-browser), pytest (-k topk) and uv (--upgrade).
+# More options for JupyterLab (--no-browser), Voila (--no-browser), pytest (-k topk) and uv (--upgrade).
 LAB_FLAGS ?=
+SERVE_FLAGS ?=
 TEST_FLAGS ?=
 LOCK_FLAGS ?=
 
@@ -19,10 +21,11 @@ with_path := PATH="$(CURDIR)/.venv/bin:$$PATH"
 notebooks := find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*'
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test soak lint format lock clean
+.PHONY: help lab serve test soak lint format lock clean
 
 help:
 	@echo "make lab      set up, then open JupyterLab on the first notebook (PORT=, LAB_FLAGS=)"
+	@echo "make serve    set up, then show the notebooks as pages without code (PORT=, SERVE_FLAGS=)"
 	@echo "make test     set up, then run all tests (TEST_FLAGS='-k topk'; EXPANDLAB_REQUIRE=gpu,browser: no skips)"
 	@echo "make soak     the generated tests with 500 examples each"
 	@echo "make lint     ruff and nbstripout, changing nothing"
@@ -43,6 +46,16 @@ lab:
 		--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb \
 		--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate --LabApp.news_url=None \
 		"$$@" $(LAB_FLAGS)
+
+# On the loopback address with a token of its own, and nothing but the notebooks' folder: readers of these pages press
+# buttons, they run no code.
+serve:
+	@$(setup) python driver
+	@set --; \
+	if [ "$$(uname -s)" = Linux ] && [ -z "$${DISPLAY:-}$${WAYLAND_DISPLAY:-}" ]; then set -- "$$@" --no-browser; fi; \
+	if [ -n "$(PORT)" ]; then set -- "$$@" --port="$(PORT)" --Voila.port_retries=0; fi; \
+	cd notebooks && PATH="$(CURDIR)/.venv/bin:$$PATH" exec "$(CURDIR)/$(python)" -m voila . \
+		--Voila.ip=127.0.0.1 --token "$$@" $(SERVE_FLAGS)
 
 test:
 	@$(setup) python driver browser

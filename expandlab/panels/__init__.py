@@ -1,6 +1,7 @@
 """Interactive panels for notebooks. Each function returns a widget; show it as the last line of a cell."""
 
 from expandlab.panels.balance import BalancePanel, balance
+from expandlab.panels.beside import BesidePanel, beside
 from expandlab.panels.buckets import BucketPanel, buckets
 from expandlab.panels.distribution import DistributionPanel, distribution
 from expandlab.panels.expansion import ExpansionPanel, expansion
@@ -12,6 +13,7 @@ from expandlab.panels.selection import TopKPanel, top_k
 
 __all__ = [
     "BalancePanel",
+    "BesidePanel",
     "BucketPanel",
     "DistributionPanel",
     "ExpansionPanel",
@@ -21,6 +23,7 @@ __all__ = [
     "TopKPanel",
     "api_paths",
     "balance",
+    "beside",
     "buckets",
     "distribution",
     "expansion",

@@ -1,36 +1,57 @@
-"""The reader's own GPU from a notebook: `xl.browser_device()` in JupyterLab in Chromium."""
+"""The reader's own GPU from a notebook: `xl.browser_device()` and "this browser" in panels, JupyterLab in Chromium."""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
 
 import nbformat
 import pytest
 from browser.jupyter import until
+from browser.panel import Panel
 
 NAME = "browser_device_test.ipynb"
+TESTS = Path(__file__).parents[1]
 CELLS = {
-    "make": """
+    "make": f"""
+import sys
+sys.path[:0] = [{str(TESTS)!r}, {str(TESTS / "browser")!r}]
+import asyncio
 import numpy as np
+import in_page
 import expandlab as xl
 device = xl.browser_device()
 device
 """,
+    "panel": """
+panel = xl.panels.expansion(source="list", values=[3, 0, 5, 1], strategy="po2_merged", compare="prefix_search")
+panel
+""",
     "cases": """
-counts = xl.counts.make("zipf", 400, mean=8.0, max_n=300, seed=1)
-wanted = [(src, local) for src, n in enumerate(counts.tolist()) for local in range(n)]
-told = []
-for name, item in xl.strategies().items():
-    if item.modelled:
-        continue
+runs, wrong = await device.run(in_page.expansions)
+print("expansions:", runs > 150, wrong)
+""",
+    "needs": """
+lacking = [name for name, item in xl.strategies().items() if not in_page.runs_in_a_page(item) and not item.modelled]
+refused = []
+for name in lacking:
     try:
-        e = await device.expand(counts, name)
-        told.append((name, sorted(zip(e.src.tolist(), e.local.tolist())) == wanted))
+        await device.expand([1], name)
     except xl.UnsupportedError as error:
-        told.append((name, "lacks" in str(error)))
-    for small in ([], [0, 0], [3, 1, 2], [1000]):
-        if told[-1][1] is True and not item.needs:
-            e = await device.expand(small, name, workgroup_size=64)
-            told[-1] = (name, e.total == sum(small) == len(e.src))
-print("wrong:", [name for name, right in told if not right], "of", len(told))
+        refused.append("this browser" in str(error) and "lacks" in str(error) and "Nearest one" in str(error))
+print("needs:", "atomic64_add" in lacking, set(refused), len(refused) == len(lacking))
+""",
+    "top_k": """
+runs, wrong = await device.run(in_page.selections)
+print("selections:", runs > 40, wrong)
+values = np.random.default_rng(3).standard_normal(70_000).astype(np.float32)
+best = await device.top_k(values, 100)
+stream = device.stream(5)
+for base in (40_000, 0):
+    await stream.push(values[base : base + 40_000], base)
+want = np.argsort(-values, kind="stable")
+print("awaited:", best.indices.tolist() == want[:100].tolist(), stream.result().indices.tolist() == want[:5].tolist())
+await stream.close()
 """,
     "body": """
 e = await device.expand(
@@ -42,9 +63,31 @@ timed = e.report.passes[0].gpu_ms is not None
 print("sums:", e.buffers["sums"].tolist(), e.report.device.startswith("this browser: "), timed)
 """,
     "large": """
-e = await device.expand(np.full(2**16, 64, np.uint32), "prefix_search")
+news = []
+e = await device.expand(np.full(2**16, 64, np.uint32), "prefix_search", on_progress=news.append)
 right = np.array_equal(e.src, np.repeat(np.arange(2**16), 64)), np.array_equal(e.local, np.tile(np.arange(64), 2**16))
-print("large:", e.total, *right)
+told = {item.what for item in news} == {"sending", "running", "receiving"} and news[-1].done == news[-1].total > 2**25
+print("large:", e.total, *right, told, 0 < e.report.transfer_ms < e.report.wall_ms)
+print(f"{e.report.wall_ms:.0f} ms in all, transfer {e.report.transfer_ms:.0f} ms, GPU {e.report.gpu_ms:.1f} ms")
+""",
+    "measure": """
+found = await device.measure(["append", "prefix_search"], [3, 1, 2] * 200, repeats=3)
+names = [item.name for item in found.contenders]
+whole = all(item.runs > 1 for item in found.contenders if item.name in ("append", "prefix_search"))
+checked = [found[name].verified for name in names[:2]]
+print("measured:", names[:2], "in steps of" in found.timer, found.software, whole, checked)
+""",
+    "cancel": """
+begun = asyncio.Event()
+loop = asyncio.get_running_loop()
+told = lambda _: loop.call_soon_threadsafe(begun.set)
+task = asyncio.create_task(device.expand(np.full(2**16, 64), on_progress=told))
+await begun.wait()
+task.cancel()
+try:
+    await task
+except asyncio.CancelledError:
+    print("cancelled:", (await device.expand([3, 1, 2])).src.tolist())
 """,
     "faults": """
 for call in (dict(body="fn work(src: u32, local: u32, dst: u32) { nonsense(); }"), dict(capacity=3)):
@@ -71,25 +114,71 @@ def notebook(lab, open_notebook):
 
 
 def printed(notebook, cell, start):
-    text = until(f"{start} to be printed", lambda: notebook.cell(cell).locator(".jp-OutputArea").text_content())
+    area = notebook.cell(cell).locator(".jp-OutputArea")
+    area.scroll_into_view_if_needed()
+    text = until(f"{start} to be printed", lambda: area.text_content())
     return next((line for line in text.splitlines() if line.startswith(start)), text)
 
 
 def test_every_strategy_that_webgpu_can_run_is_exact_in_the_page(notebook):
-    assert printed(notebook, "cases", "wrong:").startswith("wrong: [] of")
+    assert printed(notebook, "cases", "expansions:") == "expansions: True []"
+
+
+def test_what_webgpu_lacks_is_refused_with_what_runs_instead(notebook):
+    assert printed(notebook, "needs", "needs:") == "needs: True {True} True"
+
+
+def test_top_k_and_streams_are_the_definitions(notebook):
+    assert printed(notebook, "top_k", "selections:") == "selections: True []"
+    assert printed(notebook, "top_k", "awaited:") == "awaited: True True"
 
 
 def test_a_body_runs_in_the_page_with_its_times(notebook):
     assert printed(notebook, "body", "sums:") == "sums: [15, 0, 3] True True"
 
 
-def test_four_million_items_come_back(notebook):
-    assert printed(notebook, "large", "large:") == f"large: {2**22} True True"
+def test_four_million_items_come_back_with_the_transfer_apart(notebook):
+    assert printed(notebook, "large", "large:") == f"large: {2**22} True True True True"
 
 
-def test_faults_are_the_pages_own_words_and_the_next_run_works(notebook):
+def test_the_measuring_protocol_batches_what_is_shorter_than_the_timers_steps(notebook):
+    assert printed(notebook, "measure", "measured:") == (
+        "measured: ['append', 'prefix_search'] True True True ['host', 'host']"
+    )
+
+
+def test_a_cancelled_run_leaves_the_device_usable(notebook):
+    assert printed(notebook, "cancel", "cancelled:") == "cancelled: [0, 0, 0, 1, 2, 2]"
+
+
+def test_faults_name_the_line_and_the_next_run_works(notebook):
     text = notebook.cell("faults").locator(".jp-OutputArea").text_content()
-    assert "fault: DeviceError browser device: preparing the passes" in text or "fault: ShaderError" in text
+    assert "fault: ShaderError body:1:" in text
     assert "fault: CapacityError capacity=3: the counts spawn 6 items" in text
     assert "after: [0, 0, 0, 1, 2, 2]" in text
+
+
+def test_a_panel_records_measures_and_exports_there(notebook, lab):
+    panel = Panel(notebook, "panel")
+    entry = until("the page in the menu", lambda: [o for o in panel.options("device") if "this browser: " in o])[0]
+    assert "software adapter" in entry
+    panel.choose("device", entry)
+    panel.root.get_by_role("button", name="Recorded on the GPU").click()
+    assert "recorded and model agree" in panel.says("Recorded on this browser: ")
+    panel.press("Run")
+    panel.says("done: ")
+    assert "in steps of" in panel.says("on this browser: ")
+    rows = panel.root.locator(".xl-results table tbody tr").all_text_contents()
+    assert len(rows) > 4 and all("prefix_search" in row or "po2_merged" in row for row in rows)
+    panel.root.locator(".widget-dropdown select").filter(has_text="JSON").select_option(label="JSON")
+    panel.press("Export")
+    name = panel.says("saved ").split("saved ")[1].strip()
+    found = json.loads((lab.root / "notebooks" / name).read_text())
+    assert found["provenance"]["device"]["name"].startswith("this browser: ")
+    assert found["provenance"]["device"]["kind"] == "browser" and found["provenance"]["device"]["software"]
+    assert found["map"]["recorded"].startswith("this browser: ")
+    assert panel.error() == ""
+
+
+def test_nothing_was_said_anywhere_else(notebook):
     assert notebook.complaints() == []

@@ -1,0 +1,153 @@
+"""The line between kernel and page, and what stands on it, with pages that these tests play themselves."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import expandlab as xl
+from expandlab.browser import link as link_module
+from expandlab.browser.device import PageDevice
+from expandlab.browser.link import PIECE, SILENCE_S, WINDOW, Cancelled, Link
+from expandlab.errors import DeviceError
+
+ADAPTER = {"name": "a test's", "agent": "nobody", "features": []}
+
+
+class Page:
+    """A page on a thread of its own: `answers[what](content, tell)` says what it does."""
+
+    def __init__(self, name="one"):
+        self.name, self.answers, self.seen = name, {}, []
+        self.link = Link(self.take)
+        self.parts, self.most = 0, 0
+
+    def say(self, **content):
+        """Be heard, as on the thread of a front end."""
+        thread = threading.Thread(target=self.link.heard, args=({"page": self.name, **content}, []))
+        thread.start()
+        thread.join()
+
+    def take(self, content, buffers):
+        self.seen.append(content)
+        if content["kind"] == "part":
+            self.parts += len(buffers[0])
+            self.say(kind="took", job=content["job"])
+        if content["kind"] == "do" and content["what"] in self.answers:
+            self.answers[content["what"]](content)
+
+
+@pytest.fixture
+def page():
+    made = Page()
+    made.say(kind="hello", first=True, adapter=ADAPTER)
+    return made
+
+
+def test_a_silent_page_ends_the_wait_with_a_sentence_in_less_than_five_seconds(page, monkeypatch):
+    assert SILENCE_S < 5
+    monkeypatch.setattr(link_module, "SILENCE_S", 0.05)
+    with pytest.raises(DeviceError, match=r"said nothing .* closed or reloaded"):
+        page.link.ask("one", "nothing")
+    assert not page.link.here
+    page.say(kind="hello", adapter=ADAPTER)
+    page.answers["nothing"] = lambda content: page.say(kind="done", job=content["job"])
+    assert page.link.ask("one", "nothing").told["kind"] == "done"
+
+
+def test_a_page_that_goes_says_so_at_once(page):
+    page.answers["run"] = lambda content: page.say(kind="gone")
+    begun = time.monotonic()
+    with pytest.raises(DeviceError, match="closed or reloaded while it ran"):
+        page.link.ask("one", "run")
+    assert time.monotonic() - begun < SILENCE_S
+
+
+def test_what_a_page_keeps_is_gone_with_it(page):
+    page.name = "two"
+    page.say(kind="hello", first=True, adapter=ADAPTER)
+    with pytest.raises(DeviceError, match="run again"):
+        page.link.ask("one", "run")
+
+
+def test_a_second_page_that_answers_a_call_does_not_take_the_line(page):
+    other = {"kind": "hello", "page": "two", "first": False, "adapter": ADAPTER}
+    page.link.heard(other, [])
+    assert page.link.page == "one"
+    page.link.heard({**other, "first": True}, [])
+    assert page.link.page == "two"
+
+
+def test_arrays_go_in_pieces_and_no_more_are_on_their_way_than_a_window(page):
+    words = np.arange(3 * PIECE // 4 + 5, dtype=np.uint32)
+    told = []
+    page.answers["write"] = lambda content: page.say(kind="done", job=content["job"])
+    with page.link.watched(told.append, None):
+        page.link.ask("one", "write", words={"counts": words})
+    sizes = [item for item in page.seen if item["kind"] == "part"]
+    assert [item["offset"] for item in sizes] == [0, PIECE, 2 * PIECE, 3 * PIECE] and page.parts == words.nbytes
+    assert told[-1].what == "running" and told[-2].done == told[-2].total == words.nbytes
+    assert WINDOW < 8
+
+
+def test_a_page_that_confirms_nothing_gets_a_window_and_no_more(monkeypatch):
+    monkeypatch.setattr(link_module, "SILENCE_S", 0.05)
+    sent = []
+    link = Link(lambda content, buffers: sent.append(content["kind"]))
+    threading.Thread(target=link.heard, args=({"kind": "hello", "page": "one", "adapter": ADAPTER}, [])).start()
+    assert link.wait_for_page(10)
+    with pytest.raises(DeviceError, match="said nothing"):
+        link.ask("one", "write", words={"counts": np.zeros(2 * WINDOW * PIECE // 4, np.uint32)})
+    assert sent.count("part") == WINDOW and sent[-1] == "cancel"
+
+
+def test_cancelling_ends_the_job_in_the_page_too(page):
+    cancel = threading.Event()
+    page.answers["run"] = lambda content: cancel.set()
+    with page.link.watched(None, cancel), pytest.raises(Cancelled):
+        page.link.ask("one", "run")
+    assert page.seen[-1]["kind"] == "cancel"
+
+
+def test_the_thread_that_hears_the_page_is_not_made_to_wait_for_it(page):
+    page.link.heard({"kind": "hello", "page": "one", "adapter": ADAPTER}, [])
+    with pytest.raises(DeviceError, match="await device"):
+        page.link.ask("one", "nothing")
+
+
+def test_results_come_together_from_pieces_in_any_order(page):
+    def answer(content):
+        tell = {"page": "one", "job": content["job"]}
+        for offset, word in ((4, 7), (0, 5)):
+            piece = np.array([word], np.uint32).tobytes()
+            page.link.heard({**tell, "kind": "output", "name": "a", "offset": offset, "bytes": 8, "of": 8}, [piece])
+        page.link.heard({**tell, "kind": "done", "step_ns": 100_000.0}, [])
+
+    page.answers["read"] = lambda content: threading.Thread(target=answer, args=(content,)).start()
+    assert page.link.ask("one", "read").arrays["a"].tolist() == [5, 7]
+    assert PageDevice(page.link).timer_step_ms == pytest.approx(0.1)
+
+
+def test_a_page_without_webgpu_is_an_error_with_its_reason():
+    page = Page()
+    page.say(kind="hello", first=True, error="this browser has no WebGPU (navigator.gpu); use a newer one")
+    with pytest.raises(DeviceError, match="no WebGPU"):
+        PageDevice(page.link)
+
+
+def test_this_browser_without_a_page_is_an_error_that_says_so():
+    xl.browser_device()
+    with pytest.raises(xl.DeviceError, match="no page"):
+        xl.expand([1, 2], device="this browser")
+    with pytest.raises(xl.DeviceError, match="no page"):
+        xl.record_map([1, 2], "append", device=xl.browser_device())
+
+
+def test_what_webgpu_lacks_is_refused_before_anything_is_sent(page):
+    before = len(page.seen)
+    with pytest.raises(xl.UnsupportedError, match=r"this browser: a test's lacks .*Nearest one that runs"):
+        xl.expand([1, 2], "atomic64_add", device=PageDevice(page.link))
+    assert len(page.seen) == before
