@@ -43,7 +43,7 @@ class Controls(SourceControls):
             "The model computes who works on what; a recording is what the device's own threads noted",
             options=[("Model", "model"), ("Recorded on the GPU", "recorded")],
         )  # fmt: skip
-        self.device = device_menu("Where maps are recorded and times are taken", devices, on_page=on_page)
+        self.device = device_menu("Where maps are recorded and times are taken", devices, on_page_change=on_page)
         self.mode.add_class("xl-mode")
         self._device_names = [token for _, token in device_options(devices)]
         self.start(settings)

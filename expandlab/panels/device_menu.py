@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import ipywidgets as widgets
@@ -40,29 +41,38 @@ def browser_label() -> str:
 
 
 def device_menu(
-    tip: str, tokens: list[tuple[DeviceInfo, str]] | None = None, *, on_page: Callable[[], None] | None = None
+    tip: str, tokens: list[tuple[DeviceInfo, str]] | None = None, *, on_page_change: Callable[[], None] | None = None
 ) -> widgets.Dropdown:
     """A menu of devices; its value is what `device=` takes. The page's entry follows what the page says.
 
-    tip: the explanation. tokens: the kernel's devices, where they are known already. on_page: called when a page has
-    come or gone, on the thread that hears it.
+    tip: the explanation. tokens: the kernel's devices, where they are known already. on_page_change: a method, called
+    when a page has come or gone, on the thread that hears it.
     """
     known = device_tokens() if tokens is None else tokens
     menu = labelled(widgets.Dropdown, "device", tip, options=device_options(known))
-    link, held = browser_device().link, weakref.ref(menu)
-    follow = weakref.WeakMethod(on_page) if hasattr(on_page, "__self__") else None
+    act = weakref.WeakMethod(on_page_change) if hasattr(on_page_change, "__self__") else None
 
     def changed() -> None:
-        shown = held()
-        if shown is None or shown.comm is None:
-            link.on_page.remove(changed)
-            return
-        relabel(shown, known)
-        if follow is not None and (act := follow()) is not None:
+        relabel(menu, known)
+        if act is not None and (tell := act()) is not None:
+            tell()
+
+    on_page(menu, changed)
+    return menu
+
+
+def on_page(widget: widgets.Widget, act: Callable[[], None]) -> None:
+    """Have `act` called when a page has come or gone, on the thread that hears it, until `widget` is closed."""
+    link = browser_device().link
+
+    def changed() -> None:
+        if widget.comm is None:
+            with suppress(ValueError):
+                link.on_page.remove(changed)
+        else:
             act()
 
     link.on_page.append(changed)
-    return menu
 
 
 def relabel(menu: widgets.Dropdown, tokens: list[tuple[DeviceInfo, str]]) -> None:

@@ -204,10 +204,10 @@ class NotebookPage:
         index = [cell["id"] for cell in stored["cells"]].index(cell_id)
         return self.page.locator(".jp-Notebook .jp-Cell").nth(index)
 
-    def run_all(self) -> None:
+    def run_all(self, patience: float = 120) -> None:
         """Runs every cell and waits for the last."""
         self.menu("Run", "Run All Cells")
-        self.wait_until_ran()
+        self.wait_until_ran(patience)
 
     def run_cell(self, cell_id: str) -> None:
         """Runs one cell again, as Ctrl+Enter does: Shift+Enter in the last cell would add one."""
@@ -219,7 +219,7 @@ class NotebookPage:
         until("the cell to run again", lambda: prompt.text_content() not in (before, "[*]:"))
         self.wait_until_ran()
 
-    def wait_until_ran(self) -> None:
+    def wait_until_ran(self, patience: float = 120) -> None:
         """Until every code cell has a number and the kernel has nothing to do."""
         prompts = self.page.locator(".jp-Notebook .jp-CodeCell .jp-InputArea-prompt")
 
@@ -227,7 +227,7 @@ class NotebookPage:
             texts = prompts.all_text_contents()
             return bool(texts) and all(text.strip("[]: ").isdigit() for text in texts)
 
-        until("all cells to run", ran, 120)
+        until("all cells to run", ran, patience)
         self.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
 
     def errors(self) -> list[str]:

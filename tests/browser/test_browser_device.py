@@ -10,6 +10,7 @@ import pytest
 from browser.jupyter import until
 from browser.panel import Panel
 
+pytestmark = pytest.mark.timeout(700)
 NAME = "browser_device_test.ipynb"
 TESTS = Path(__file__).parents[1]
 CELLS = {
@@ -109,7 +110,8 @@ def notebook(lab, open_notebook):
     )
     nbformat.write(book, lab.root / "notebooks" / NAME)
     page = open_notebook(NAME)
-    page.run_all()
+    # Some three hundred runs, each there and back.
+    page.run_all(patience=540)
     return page
 
 

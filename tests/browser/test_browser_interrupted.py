@@ -69,6 +69,13 @@ def here(notebook):
     return panel
 
 
+def restored(notebook):
+    """The panel in a page that was opened anew."""
+    notebook.page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    notebook.page.locator(".xl-controls .widget-dropdown").first.wait_for()
+    return Panel(notebook, "panel")
+
+
 def begin_and_hold(notebook, panel):
     notebook.page.evaluate("held.on = true; held.waiting = 0")
     panel.press("Run")
@@ -100,7 +107,7 @@ def test_a_reloaded_page_is_a_sentence_and_the_next_run_works(notebook):
     save(notebook)
     begin_and_hold(notebook, panel)
     notebook.page.reload()
-    panel = Panel(notebook, "panel")
+    panel = restored(notebook)
     assert "the page was closed or reloaded" in until("the error", panel.error, 30)
     panel.reset()
     runs(here(notebook))
@@ -112,7 +119,7 @@ def test_a_closed_page_is_a_sentence_in_the_next_one_where_the_run_works(noteboo
     begin_and_hold(notebook, panel)
     notebook.page.close()
     again = opener(NAME, HOLD, write=False)
-    panel = Panel(again, "panel")
+    panel = restored(again)
     assert "closed or reloaded" in until("the error", panel.error, 30)
     panel.reset()
     runs(here(again))

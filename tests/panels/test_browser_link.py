@@ -151,3 +151,48 @@ def test_what_webgpu_lacks_is_refused_before_anything_is_sent(page):
     with pytest.raises(xl.UnsupportedError, match=r"this browser: a test's lacks .*Nearest one that runs"):
         xl.expand([1, 2], "atomic64_add", device=PageDevice(page.link))
     assert len(page.seen) == before
+
+
+def test_menus_list_the_page_with_the_name_that_it_tells_and_keep_what_is_chosen():
+    from expandlab.panels.device_menu import device_menu
+
+    device, told = xl.browser_device(), []
+    menu = device_menu("test")
+    menu.observe(told.append, "value")
+    menu.value = "this browser"
+    told.clear()
+    hello = {"kind": "hello", "page": "menu", "first": True}
+    try:
+        device.link.heard({**hello, "adapter": ADAPTER}, [])
+        assert [text for text, token in menu.options if token == "this browser"] == ["this browser: a test's (WebGPU)"]
+        device.link.heard({**hello, "error": "this browser has no WebGPU"}, [])
+        assert menu.options[-1] == ("this browser: no WebGPU", "this browser") and "no WebGPU" in device.status
+        assert menu.value == "this browser" and told == []
+    finally:
+        device.link.page, device.link.adapter, device.link.fault = "", {}, ""
+        device.link._here.clear()
+        menu.close()
+
+
+def test_a_closed_panel_leaves_the_kernels_browser_device_alone():
+    device = xl.browser_device()
+    panel = xl.panels.beside(items=10)
+    assert device in panel.children
+    panel.close()
+    assert device.comm is not None and device.layout.comm is not None
+
+
+def test_beside_compares_two_devices():
+    panel = xl.panels.beside(source="list", values=[3, 0, 5], strategy="append")
+    panel.there.value = panel.here.value
+    panel.start()
+    assert panel.wait(120) and panel.error == ""
+    assert [item.total for _, item in panel.results] == [8, 8] and panel.table.value.count(">exact<") == 2
+    panel.close()
+
+
+def test_beside_says_why_it_cannot_run():
+    panel = xl.panels.beside(source="list", values=[3, 0, 5])
+    panel.start()
+    assert panel.wait(120) and "no page has answered yet" in panel.error
+    panel.close()
