@@ -35,12 +35,12 @@ def test_every_panel_is_drawn_and_every_control_changes_the_picture(notebook):
         until(f"{cell} to be drawn", panel.painted)
         assert panel.error() == "" and shown(panel)
     panel = PagePanel(notebook, "digits")
-    for label in ("n (scores)", "k (results)", "step"):
+    # A change of the scores puts the step back to the first.
+    for label, key in (("n (scores)", "ArrowLeft"), ("k (results)", "ArrowLeft"), ("step", "ArrowRight")):
         before = panel.slider(label).get_attribute("aria-valuenow")
-        panel.repaints(lambda label=label: panel.slider(label).press("ArrowLeft"))
+        panel.repaints(lambda label=label, key=key: panel.slider(label).press(key))
         assert panel.slider(label).get_attribute("aria-valuenow") != before
         until(f"{label} to be shown", lambda: shown(panel))
-    panel.controls("widget-dropdown")  # laid out by now
     panel.choose("scores", next(text for text in panel.options("scores") if text.startswith("nan_inf")))
     until("the scores to be shown", lambda: read(panel).kind == "nan_inf" and shown(panel))
     panel.root.get_by_role("button", name="Smallest", exact=True).click()
