@@ -19,9 +19,11 @@ _MODULES = {
     "api_paths": "paths",
     "balance": "balance",
     "buckets": "buckets",
+    "devices": "graphs.devices",
     "distribution": "distribution",
     "frame_graph": "graphs.page",
     "search": "search",
+    "search_loadouts": "loadouts",
     "top_k": "selection.page",
 }
 

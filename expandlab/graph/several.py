@@ -2,9 +2,9 @@
 
 A worker thread for each device goes through the plan's order. Before a pass it keeps the plan's waits, which here say
 that a pass of another device has been submitted; then it brings over the plan's copies for the pass. Bytes that several
-devices need are read from their source once. Reading waits for the source's own queue, so whoever has read knows that
-the bytes are those of their last writer; and the source's next writer has a wait for that reader. Other devices, and
-the passes that a device has in flight, go on meanwhile.
+devices need are read from their source once, by a copy that is submitted right behind their last writer, so that no
+later pass delays it; the source's next writer comes behind it. Other devices, and the passes that a device has in
+flight, go on meanwhile.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,11 +19,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from expandlab.errors import DeviceError, GraphError, UnknownNameError
+from expandlab.graph.copies import Copy
 from expandlab.graph.plan import input_words
+from expandlab.graph.sending import Sent
 
 if TYPE_CHECKING:
     from expandlab.gpu import Device
     from expandlab.graph.plan import Plan
+
+
+_Key = tuple[str, int, int, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -193,13 +197,10 @@ class _Share:
         with self.device.lock, self.device.errors(f"writing {name}"):
             self.device.gpu.queue.write_buffer(self._program.buffer(name), low, data)
 
-    def read(self, name: str, low: int, high: int) -> np.ndarray:
-        """Bytes `low` .. `high` as words, after everything that was submitted before."""
-        if self.device.is_reference:
-            return self._program.words(name)[low // 4 : high // 4].copy()
-        if low == high:
-            return np.zeros(0, np.uint32)
-        return read_words(self.device, self._program.buffer(name), low, high, name)
+    def send(self, name: str, low: int, high: int) -> Sent:
+        """Bytes `low` .. `high`, as they are after everything that was submitted before."""
+        where = self._program.words(name) if self.device.is_reference else self._program.buffer(name)
+        return Sent(self.device, where, low, high, name)
 
     def submit(self, item: str, wait: bool) -> None:
         """Run one pass; wait: until the device has finished it."""
@@ -212,23 +213,6 @@ class _Share:
             self.device.gpu.queue.submit([encoder.finish()])
         if wait:
             self.device.wait()
-
-
-def read_words(device: Device, buffer: Any, low: int, high: int, name: str) -> np.ndarray:
-    """Bytes `low` .. `high` of a buffer as words, after everything that was submitted before."""
-    with device.lock, device.errors(f"reading {name}"):
-        staging = device.buffer(high - low, "MAP_READ|COPY_DST", "on its way")
-        encoder = device.gpu.create_command_encoder()
-        encoder.copy_buffer_to_buffer(buffer, low, staging, 0, high - low)
-        device.gpu.queue.submit([encoder.finish()])
-    # Not under the lock: the device's own worker goes on submitting while this waits.
-    with device.errors(f"reading {name}"):
-        staging.map_sync("READ")
-        try:
-            return np.frombuffer(staging.read_mapped(copy=True), np.uint32)
-        finally:
-            staging.unmap()
-            staging.destroy()
 
 
 class _Part:
@@ -262,15 +246,15 @@ class _Run:
         self._timed = timed
         self._news = threading.Condition()
         self._values: dict[tuple[str, str], int] = {}
-        self._bytes: dict[tuple[str, int, int, str, int], Future[np.ndarray]] = {}
+        # What was sent to the host, by resource, bytes and their last writers: once for all devices that need it.
+        self._sent: dict[_Key, tuple[Sent, list[str]]] = {}
         self._failed: list[tuple[str, str, BaseException]] = []
         # Of each device: passes begun, or submitted and not known to be done.
         self._flying: dict[str, list[str]] = {name: [] for name in shares}
         self.spans: list[Span] = []
         self._waits = _by_pass(plan.waits)
         self._copies = _by_pass(plan.copies)
-        # How many passes have written a resource before each pass: names the version of the bytes that it copies.
-        self._versions = _versions(plan)
+        self._keys, self._sends = _sends(plan)
 
     def work(self, order: Sequence[str]) -> None:
         """Passes one after the other, each with its waits and copies: those of one device, or all."""
@@ -281,12 +265,15 @@ class _Run:
                 if not self._wait_for(item):
                     return
                 for copy in self._copies.get(item, ()):
-                    self._bring(copy, share, item)
+                    self._bring(copy, share)
                 begin = self._now()
                 with self._news:
                     self._flying[name].append(item)
                 share.submit(item, self._timed)
-                self.spans.append(Span(name, "pass", item, begin, self._now()))
+                end = self._now()
+                for key, copy in self._sends.get(item, {}).items():
+                    self._send(key, copy, share, name)
+                self.spans.append(Span(name, "pass", item, begin, end))
             except BaseException as error:
                 lost = error.graph_device if isinstance(error, _Lost) else name
                 with self._news:
@@ -321,10 +308,18 @@ class _Run:
         """Bytes of a resource on a device; when they are there, so is all that the device was given before."""
         with self._news:
             given = list(self._flying[device])
-        try:
-            words = self._shares[device].read(name, low, high)
-        except DeviceError as error:
-            raise _Lost(device, error) from error
+        return self._fetched(device, self._shares[device].send(name, low, high), given)
+
+    def _send(self, key: _Key, copy: Copy, share: _Share, name: str) -> None:
+        """Send bytes that other devices need, right after their last writer."""
+        with self._news:
+            given = list(self._flying[name])
+        sent = share.send(copy.resource, *copy.range)
+        with self._news:
+            self._sent[key] = sent, given
+
+    def _fetched(self, device: str, sent: Sent, given: Sequence[str]) -> np.ndarray:
+        words = sent.words()
         with self._news:
             self._flying[device] = [item for item in self._flying[device] if item not in given]
         return words
@@ -353,19 +348,16 @@ class _Run:
             self._news.wait_for(ready)
             return not self._failed
 
-    def _bring(self, copy: Any, share: _Share, item: str) -> None:
+    def _bring(self, copy: Copy, share: _Share) -> None:
         begin = self._now()
-        low, high = copy.range
-        key = (copy.resource, low, high, copy.source, self._versions[item, copy.resource])
         with self._news:
-            first = key not in self._bytes
-            future = self._bytes.setdefault(key, Future())
-        if first:
-            try:
-                future.set_result(self.read(copy.source, copy.resource, low, high))
-            except BaseException as error:
-                future.set_exception(error)
-        share.write(copy.resource, low, future.result())
+            # There: this pass has waited for the last writer.
+            sent, given = self._sent[self._keys[copy]]
+        try:
+            words = self._fetched(copy.source, sent, given)
+        except DeviceError as error:
+            raise _Lost(copy.source, error) from error
+        share.write(copy.resource, copy.range[0], words)
         self.spans.append(Span(copy.destination, "copy", copy.resource, begin, self._now()))
 
     def _now(self) -> float:
@@ -379,13 +371,13 @@ def _by_pass(items: Sequence[Any]) -> dict[str, list[Any]]:
     return found
 
 
-def _versions(plan: Plan) -> dict[tuple[str, str], int]:
-    written: dict[str, int] = {}
-    found = {}
-    for item in plan.order:
-        for access in plan.passes[item].accesses:
-            found[item, access.resource] = written.get(access.resource, 0)
-        for access in plan.passes[item].accesses:
-            if access.writes:
-                written[access.resource] = written.get(access.resource, 0) + 1
-    return found
+def _sends(plan: Plan) -> tuple[dict[Copy, _Key], dict[str, dict[_Key, Copy]]]:
+    """Of each copy what it brings, and for each pass what is to be sent right after it: bytes that it wrote last."""
+    place = {item: number for number, item in enumerate(plan.order)}
+    keys: dict[Copy, _Key] = {}
+    found: dict[str, dict[_Key, Copy]] = {}
+    for copy, move in zip(plan.copies, plan._moves, strict=True):
+        writers = tuple(plan._shot.names[number] for number in move.writers)
+        keys[copy] = (copy.resource, *copy.range, writers)
+        found.setdefault(max(writers, key=place.__getitem__), {})[keys[copy]] = copy
+    return keys, found

@@ -200,7 +200,7 @@ def _from_zero(spans: Sequence[Span]) -> tuple[Span, ...]:
 
 def _copy_us(device: Device, size: int) -> float:
     """Microseconds of one hop between the device and the host: the mean of the two directions."""
-    from expandlab.graph.several import read_words
+    from expandlab.graph.sending import Sent
 
     if device.is_reference:
         words = np.zeros(size // 4, np.uint32)
@@ -210,7 +210,7 @@ def _copy_us(device: Device, size: int) -> float:
     buffer = device.buffer(size, "COPY_SRC|COPY_DST", "there and back")
 
     def up() -> None:
-        read_words(device, buffer, 0, size, "a copy's cost")
+        Sent(device, buffer, 0, size, "a copy's cost").words()
 
     def down() -> None:
         with device.lock, device.errors("measuring a copy"):

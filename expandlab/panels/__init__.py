@@ -3,6 +3,7 @@
 from expandlab.panels.balance import BalancePanel, balance
 from expandlab.panels.beside import BesidePanel, beside
 from expandlab.panels.buckets import BucketPanel, buckets
+from expandlab.panels.devices import DevicesPanel, devices
 from expandlab.panels.distribution import DistributionPanel, distribution
 from expandlab.panels.expansion import ExpansionPanel, expansion
 from expandlab.panels.frame_graph import FrameGraphPanel, frame_graph
@@ -15,6 +16,7 @@ __all__ = [
     "BalancePanel",
     "BesidePanel",
     "BucketPanel",
+    "DevicesPanel",
     "DistributionPanel",
     "ExpansionPanel",
     "FrameGraphPanel",
@@ -25,6 +27,7 @@ __all__ = [
     "balance",
     "beside",
     "buckets",
+    "devices",
     "distribution",
     "expansion",
     "frame_graph",

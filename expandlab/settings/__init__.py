@@ -1,6 +1,7 @@
 """The settings of the panels as data: canonical JSON in, the same canonical JSON out, and nothing else accepted."""
 
 from expandlab.settings.base import MAX_PANEL_ITEMS, CountsSettings, PanelSettings, SettingsError
+from expandlab.settings.devices import DeviceSettings, LoadoutSettings
 from expandlab.settings.expansion import ExpansionSettings
 from expandlab.settings.graphs import GraphSettings
 from expandlab.settings.pages import (
@@ -18,9 +19,11 @@ __all__ = [
     "BalanceSettings",
     "BucketSettings",
     "CountsSettings",
+    "DeviceSettings",
     "DistributionSettings",
     "ExpansionSettings",
     "GraphSettings",
+    "LoadoutSettings",
     "PanelSettings",
     "PathSettings",
     "SearchSettings",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from expandlab.settings.base import PanelSettings, SettingsError, plain
+from expandlab.settings.devices import DeviceSettings, LoadoutSettings
 from expandlab.settings.expansion import ExpansionSettings
 from expandlab.settings.graphs import GraphSettings
 from expandlab.settings.pages import (
@@ -20,7 +21,7 @@ from expandlab.settings.selection import TopKSettings
 
 _KINDS: tuple[type[PanelSettings], ...] = (
     ExpansionSettings, BucketSettings, SearchSettings, BalanceSettings, DistributionSettings, PathSettings,
-    GraphSettings, TopKSettings,
+    GraphSettings, DeviceSettings, LoadoutSettings, TopKSettings,
 )  # fmt: skip
 
 
