@@ -7,6 +7,7 @@ from expandlab.panels.devices import DevicesPanel, devices
 from expandlab.panels.distribution import DistributionPanel, distribution
 from expandlab.panels.expansion import ExpansionPanel, expansion
 from expandlab.panels.frame_graph import FrameGraphPanel, frame_graph
+from expandlab.panels.loadouts import LoadoutPanel, search_loadouts
 from expandlab.panels.machine import machine
 from expandlab.panels.paths import PathPanel, api_paths
 from expandlab.panels.search import SearchPanel, search
@@ -20,6 +21,7 @@ __all__ = [
     "DistributionPanel",
     "ExpansionPanel",
     "FrameGraphPanel",
+    "LoadoutPanel",
     "PathPanel",
     "SearchPanel",
     "TopKPanel",
@@ -33,5 +35,6 @@ __all__ = [
     "frame_graph",
     "machine",
     "search",
+    "search_loadouts",
     "top_k",
 ]

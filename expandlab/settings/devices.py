@@ -172,10 +172,10 @@ class LoadoutSettings(PanelSettings):
 
     panel: str = "search_loadouts"
     file: str | None = None
-    items: int = 10
+    items: int = 16
     seed: int = 0
-    sets: str = "both"
-    drop: float = 0.3
+    sets: str = "pair"
+    drop: float = 0.25
     k: int = 10
     device_count: int = 1
     strategy: str = "prefix_search"

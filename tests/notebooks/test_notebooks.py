@@ -235,6 +235,16 @@ EXERCISES = {
         ('edges = [("produce", "clear_half"), ("clear_half", "left"), ("produce", "right")]', 1),
         ("with_tag = 30.0\nwithout_tag = 110.0", 2),
     ],
+    "10_devices": [
+        ("copies = 2\nmoved = 768", 2),
+        ("after_w = ['gpu0']\nafter_r = ['gpu0', 'gpu1']\nafter_m = ['gpu1']", 3),
+        ("one_device = 180.0\ntwo_devices = 200.0", 2),
+    ],
+    "11_search_loadouts": [
+        ("n_of_a = 48\nn_of_b = 24\nn_of_d = 0", 3),
+        ("back = 28_736\nall_scores = 33_554_432", 2),
+        ("factor = 64\npartial = 1000", 2),
+    ],
     "07_api_paths": [
         ("threads = 256\nidle = 119", 2),
         ("n = 50_000", 1),
