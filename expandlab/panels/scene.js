@@ -177,11 +177,15 @@ class SceneView {
     if (scroll) element.scrollIntoView({ block: "nearest", inline: "nearest" });
     const frame = this.frame.getBoundingClientRect();
     const box = element.getBoundingClientRect();
-    const left = Math.min(Math.max(0, box.left + box.width / 2 - frame.left - 40), Math.max(0, frame.width - this.tip.offsetWidth - 4));
-    this.tip.style.left = `${left}px`;
-    // Below what it speaks of, where it hides neither that nor what leads to it; of a tall target, beside its middle.
-    const below = Math.min(box.bottom, box.top + Math.max(box.height * 0.6, 30));
-    this.tip.style.top = `${below - frame.top + 8}px`;
+    this.tip.style.left = "0";
+    const [wide, high] = [this.tip.offsetWidth, this.tip.offsetHeight];
+    // Beside a tall stroke, below anything else: what it speaks of and the two ends stay in sight where there is room.
+    const tall = box.height > 40 && box.width < 120;
+    const right = box.right + 16 + wide <= frame.right ? box.right + 16 : box.left - 16 - wide;
+    const left = tall ? right : box.left + box.width / 2 - 40;
+    const top = tall ? box.top + box.height / 2 - high / 2 : box.bottom + 8;
+    this.tip.style.left = `${Math.min(Math.max(0, left - frame.left), Math.max(0, frame.width - wide - 4))}px`;
+    this.tip.style.top = `${Math.max(0, top - frame.top)}px`;
   }
   markWrong() {
     const wrong = new Set(this.model.get("wrong") || []);
