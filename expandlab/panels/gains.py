@@ -25,17 +25,22 @@ class GainsRun(RunBox):
         self._panel = panel
         self.found: Gains | None = None
         self.run.tooltip = "Measure what declaring independence gains on the device, whatever graph is shown"
+        tokens = device_tokens()
         self.device = labelled(
-            widgets.Dropdown, "device", "Where Run measures",
-            options=[(row.label, token) for row, token in device_tokens()],
-        )  # fmt: skip
+            widgets.Dropdown, "device", "Where Run measures", options=[(row.label, token) for row, token in tokens]
+        )
+        self._runs = any(row.kind != "reference" for row, _ in tokens)
+        self.offer(self._runs)
         self.save = button("Save times", "Offer what was measured as JSON", self._offer)
         shown(self.save, False)
 
     def rows(self) -> list[widgets.Widget]:
         """The controls of the group."""
-        told = widgets.HTML("<div class='xl-remark'>measured: the examples, each in two forms, on wgpu</div>")
-        return [told, self.device, widgets.HBox([self.run, self.cancel, self.save])]
+        told = "measured: the examples, each in two forms, on wgpu"
+        if not self._runs:
+            told = "the only device is the reference device, which runs no shaders: nothing is measured here"
+        said = widgets.HTML(f"<div class='xl-remark'>{told}</div>")
+        return [said, self.device, widgets.HBox([self.run, self.cancel, self.save])]
 
     def _measured(self, cancel: threading.Event) -> Gains:
         return measure_independence(self.device.value, on_progress=self._news, cancel=cancel)
