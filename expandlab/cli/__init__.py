@@ -233,6 +233,26 @@ def sweep(
     _print_json(done.to_dict()) if json else tables.show_sweep(done)
 
 
+@app.command()
+@_explained
+def scale(
+    device: Annotated[list[str], typer.Option(help="Part of an adapter's name, or its index; repeat for each device.")],
+    seconds: Annotated[float, typer.Option(help="About how long the first device searches.", min=0.01)] = 5.0,
+    rounds: Annotated[int, typer.Option(help="Of each measurement.", min=1)] = 3,
+    plan_ms: Annotated[float, typer.Option(help="Length of a pass that declares 100 us.", min=0.01)] = 10.0,
+    items: Annotated[int, typer.Option(help="Items of the expansion.", min=24)] = 2**24,
+    limits: Limits = "default",
+    json: Json = False,
+) -> None:
+    """Say what several devices gain over the first, and how far the simulated timeline is off the measured one."""
+    from expandlab.cli import scaling as _scaling
+    from expandlab.measuring.scaling import scaling
+
+    opened = _scaling.opened(device, limits)
+    found = scaling(opened, seconds=seconds, rounds=rounds, plan_ms=plan_ms, items=items)
+    _print_json(found.to_dict()) if json else _scaling.show(found)
+
+
 class _Mode(StrEnum):
     dag = "dag"
     chain = "chain"
