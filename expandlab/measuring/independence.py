@@ -225,6 +225,8 @@ def measure_independence(
     cancel = cancel or threading.Event()
     if dev.is_reference:
         raise UnsupportedError("the reference device runs no shaders, so there is nothing to time; choose another")
+    if dev.is_page:
+        raise UnsupportedError(f"{dev.info.name}: its barriers cannot be told apart; choose a device of the kernel's")
     rounds = _calibrated(dev, pass_us)
     with ExitStack() as stack:
         made = []

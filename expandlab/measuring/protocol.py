@@ -197,11 +197,16 @@ class _Entrant:
         )
 
 
+def step_text(dev: Device) -> str:
+    """How coarse the device's timestamps are made on purpose, for the name of a timer."""
+    return f" in steps of {dev.timer_step_ms:.3g} ms" if dev.timer_step_ms else ""
+
+
 def _timer(dev: Device, stamped: bool) -> str:
     """What the times were taken with."""
     if dev.timestamp_period_ns is None or not stamped:
         return "wall clock"
-    return "timestamp-query" + (f" in steps of {dev.timer_step_ms:.3g} ms" if dev.timer_step_ms else "")
+    return "timestamp-query" + step_text(dev)
 
 
 def _once(sample: Sample) -> float:

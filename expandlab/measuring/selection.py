@@ -14,6 +14,7 @@ import numpy as np
 from expandlab.errors import DeviceError, ExpandlabError
 from expandlab.gpu import Device, resolve
 from expandlab.measuring.progress import Clock, Progress
+from expandlab.measuring.protocol import step_text
 from expandlab.results import Result
 from expandlab.topk.arguments import check_k, check_largest, check_scores, pick_method
 from expandlab.topk.inputs import defined
@@ -158,7 +159,7 @@ def measure_methods(
         rows=rows,
         device=dev.info.label,
         driver=dev.info.driver,
-        timer="wall clock and timestamp-query" if timed else "wall clock",
+        timer="wall clock" + (f" and timestamp-query{step_text(dev)}" if timed else ""),
         software=dev.info.is_software,
         cancelled=cancel.is_set(),
         left_out=left_out,

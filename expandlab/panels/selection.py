@@ -11,7 +11,8 @@ import ipywidgets as widgets
 from expandlab.figures.page import Page
 from expandlab.measuring.selection import SelectionTimes, measure_methods
 from expandlab.panels.base import first_settings
-from expandlab.panels.expansion import device_tokens
+from expandlab.panels.browser import browser_device
+from expandlab.panels.device_menu import device_menu
 from expandlab.panels.pages import PagePanel, player, step_slider
 from expandlab.panels.parts import group, labelled, shown
 from expandlab.panels.running import RunBox
@@ -141,10 +142,7 @@ class TopKPanel(PagePanel[TopKSettings]):
     """A top-k selection. device: the menu of where Run measures. running: Run and Cancel."""
 
     def __init__(self, settings: TopKSettings, *, name: str | None = None, error: str = ""):
-        self.device = labelled(
-            widgets.Dropdown, "device", "Where Run measures",
-            options=[(row.label, token) for row, token in device_tokens()],
-        )  # fmt: skip
+        self.device = device_menu("Where Run measures")
         super().__init__(settings, name=name, error=error)
 
     def close(self) -> None:
@@ -165,7 +163,7 @@ class TopKPanel(PagePanel[TopKSettings]):
         *groups, _ = grid.children
         run = widgets.HBox([self.running.run, self.running.cancel])
         grid.children = [*groups, group("Measure and keep", [self.device, run, *self.saving.rows])]
-        return [grid, self.running.progress, *rest]
+        return [grid, browser_device(), self.running.progress, *rest]
 
 
 def top_k(*, name: str | None = None, **settings: Any) -> TopKPanel:
