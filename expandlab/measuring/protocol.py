@@ -199,7 +199,10 @@ class _Entrant:
 
 def step_text(dev: Device) -> str:
     """How coarse the device's timestamps are made on purpose, for the name of a timer."""
-    return f" in steps of {dev.timer_step_ms:.3g} ms" if dev.timer_step_ms else ""
+    step_ns = dev.timer_step_ms * 1e6
+    if not step_ns:
+        return ""
+    return f" in steps of {step_ns:.3g} ns" if step_ns < 1000 else f" in steps of {step_ns / 1000:.4g} us"
 
 
 def _timer(dev: Device, stamped: bool) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from expandlab.errors import ExpandlabError
 from expandlab.expansion import expand, record_map, strategies
 from expandlab.gpu import BROWSER, resolve
+from expandlab.measuring.protocol import step_text
 from expandlab.measuring.verify import wrong_items
 from expandlab.panels import registry
 from expandlab.panels.base import first_settings
@@ -122,8 +123,8 @@ class BesidePanel(widgets.VBox):
         return row, found
 
     def _step(self) -> str:
-        steps = [resolve(token).timer_step_ms for token in (self.here.value, self.there.value)]
-        return f"; the browser gives times in steps of {max(steps):.3g} ms" if any(steps) else ""
+        told = dict.fromkeys(step_text(resolve(token)) for token in (self.here.value, self.there.value))
+        return "".join(f"; the browser gives times{text}" for text in told if text)
 
 
 def beside(*, name: str | None = None, **settings: Any) -> BesidePanel:

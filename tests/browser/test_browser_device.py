@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from browser.jupyter import until
-from browser.panel import Panel
+from browser.panel import PagePanel, Panel
 
 pytestmark = pytest.mark.timeout(700)
 NAME = "browser_device_test.ipynb"
@@ -27,6 +27,9 @@ device
     "panel": """
 panel = xl.panels.expansion(source="list", values=[3, 0, 5, 1], strategy="po2_merged", compare="prefix_search")
 panel
+""",
+    "selection": """
+xl.panels.top_k(n=256, k=8)
 """,
     "cases": """
 runs, wrong = await device.run(in_page.expansions)
@@ -169,8 +172,8 @@ def test_a_panel_records_measures_and_exports_there(notebook, lab):
     panel.root.get_by_role("button", name="Recorded on the GPU").click()
     assert "recorded and model agree" in panel.says("Recorded on this browser: ")
     panel.press("Run")
-    panel.says("done: ")
-    assert "in steps of" in panel.says("on this browser: ")
+    line = panel.says("done: ")
+    assert "in steps of" in line and "on this browser: " in line
     rows = panel.root.locator(".xl-results table tbody tr").all_text_contents()
     assert len(rows) > 4 and all("prefix_search" in row or "po2_merged" in row for row in rows)
     panel.root.locator(".widget-dropdown select").filter(has_text="JSON").select_option(label="JSON")
@@ -180,6 +183,14 @@ def test_a_panel_records_measures_and_exports_there(notebook, lab):
     assert found["provenance"]["device"]["name"].startswith("this browser: ")
     assert found["provenance"]["device"]["kind"] == "browser" and found["provenance"]["device"]["software"]
     assert found["map"]["recorded"].startswith("this browser: ")
+    assert panel.error() == ""
+
+
+def test_the_top_k_panel_measures_there(notebook):
+    panel = PagePanel(notebook, "selection")
+    panel.choose("device", next(text for text in panel.options("device") if "this browser: " in text))
+    panel.press("Run")
+    assert "on this browser: " in panel.says("done: ")
     assert panel.error() == ""
 
 

@@ -117,10 +117,14 @@ def test_a_panel_draws_records_and_measures_in_the_page(page):
     page.locator(".xl-map").first.wait_for()
     painted = page.locator(".xl-map").first
     until("a picture", lambda: int(painted.get_attribute("data-painted") or 0) > 0)
-    menu = page.locator(".widget-dropdown", has_text="device").locator("select").first
-    labels = menu.locator("option").all_text_contents()
-    entry = next(text for text in labels if "this browser" in text)
-    menu.select_option(label=entry.replace("\N{NO-BREAK SPACE}", " "))
+    named = page.locator(".widget-label", has_text=re.compile(r"^\s*device\s*$"))
+    menu = page.locator(".widget-dropdown").filter(has=named).locator("select").first
+
+    def entry():
+        texts = [t.replace("\N{NO-BREAK SPACE}", " ") for t in menu.locator("option").all_text_contents()]
+        return next((text for text in texts if "this browser: " in text and "WebGPU" in text), None)
+
+    menu.select_option(label=until("the page in the menu", entry))
     page.get_by_role("button", name="Recorded on the GPU").click()
     remarks = page.locator(".xl-remark")
     until("the recording", lambda: any("agree" in text for text in remarks.all_text_contents()))
