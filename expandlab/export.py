@@ -57,7 +57,7 @@ def picture(settings: PanelSettings, fmt: str, *, device: Device | None = None) 
         from expandlab.figures.page import make
 
         page = make(settings)
-        return page_content(fmt, settings, page, provenance(settings, counts=page.counts))
+        return page_content(fmt, settings, page, provenance(settings, counts=page.counts) | page.provenance)
     counts = settings.counts()
     opened = (device or resolve(settings.device)) if settings.device is not None else None
     maps = [_map(counts, name, settings, opened) for name in (settings.strategy, settings.compare) if name]

@@ -25,6 +25,7 @@ _MODULES = {
     "search": "search",
     "search_loadouts": "loadouts",
     "top_k": "selection.page",
+    "timings": "timings",
 }
 
 
@@ -33,7 +34,8 @@ class Page:
     """A picture with everything that goes with it.
 
     title, description: plain text, the latter is the alternative text. head, rows: the data table, which is the CSV
-    file, too. data: what else the JSON file holds. counts: the N of every src; None where there are none.
+    file, too. data: what else the JSON file holds. counts: the N of every src; None where there are none. provenance:
+    what an export says of its origin beside the settings' own.
     """
 
     title: str
@@ -43,6 +45,7 @@ class Page:
     head: tuple[str, ...]
     rows: list[tuple[Any, ...]]
     data: dict[str, Any] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
 
 
 def make(settings: PanelSettings) -> Page:

@@ -35,8 +35,10 @@ class Kind:
     draw: Callable[[Canvas, list[Row]], None]
 
 
-def figure(name: str, measured: Iterable[Measurements]) -> Figure:
+def figure(name: str, measured: Iterable[Measurements], about: str = "") -> Figure:
     """The picture called `name`, one of `KINDS`, of some measurements. 1280 by 640 pixels at 100 dpi.
+
+    about: which inputs they are of; it stands below the title.
 
     Raises ValueError for an unknown name, or where the measurements hold nothing for it.
     """
@@ -47,7 +49,15 @@ def figure(name: str, measured: Iterable[Measurements]) -> Figure:
         notes = ["software adapter: the CPU is measured"] if any(item.software for item in found) else []
         if any(item.clock_moved for item in found):
             notes.append("the clock moved in some runs: compare ratios")
-        heading(canvas, _MARGIN, _MARGIN + 12, kind.title, kind.says, notes, WIDTH - 2 * _MARGIN)
+        heading(
+            canvas,
+            _MARGIN,
+            _MARGIN + 12,
+            kind.title,
+            "; ".join(filter(None, (kind.says, about))),
+            notes,
+            WIDTH - 2 * _MARGIN,
+        )
         kind.draw(canvas, rows)
         _caption(canvas, found)
         return canvas.figure
@@ -100,6 +110,7 @@ def _points(item: Measurements, roles: tuple[str, ...] = ("contender", "peer")) 
             "x_limit": ratio.median if ratio else None, "scratch_bytes": one.scratch_bytes,
             "ns_per_item": one.gpu.median * 1e6 / item.total if item.total else None,
             "skew": _band(item.input.get("cv")),
+            "size": 2.0 ** (round(2 * np.log2(item.total)) / 2) if item.total else None,
         }  # fmt: skip
 
 
@@ -243,7 +254,8 @@ def _draw_winners(canvas: Canvas, rows: list[Row]) -> None:
         canvas.text(left + (at + 0.5) * wide, foot + 16, f"{mean:g}", 10, colour=c.MUTED, align="center")
     for at, (low, high) in enumerate(bands):
         y = foot - (at + 1) * tall
-        text = f"{low:.2g}" if low == high else f"{low:.2g}-{high:.2g}"
+        ends = [f"{max(value, 0.0):.2g}" if value > 1e-5 else "0" for value in (low, high)]
+        text = ends[0] if ends[0] == ends[1] else "-".join(ends)
         canvas.text(left - 6, y + tall / 2 + 4, text, 10, colour=c.MUTED, align="right", width=86, smallest=8)
         for column, mean in enumerate(means):
             here = [row for row in rows if row["mean"] == mean and low <= row["cv"] <= high]
@@ -279,7 +291,16 @@ def _at_once(measured: Sequence[Measurements]) -> list[Row]:
 
 
 def _predicted(measured: Sequence[Measurements]) -> list[Row]:
-    """Measured times beside those of the device's cost model, for counts that can be made again."""
+    """Measured times beside those that a cost model gave for them before; where none did, beside those of a model that
+    is fitted to the others of these measurements, for counts that can be made again."""
+    said = [item for item in measured if item.input.get("predicted_ms")]
+    if said:
+        return [
+            {"name": one.name, "ms": one.gpu.median, "predicted_ms": item.input["predicted_ms"][one.name],
+             "total": item.total, "device": item.device}
+            for item in said for one in item.of_role("contender")
+            if one.name in item.input["predicted_ms"] and one.gpu.median > 0
+        ]  # fmt: skip
     from expandlab.advice import fitted_for
 
     return fitted_for(measured)
@@ -301,9 +322,9 @@ def _draw_predicted(canvas: Canvas, rows: list[Row]) -> None:
 
 KINDS: dict[str, Kind] = {
     "time": Kind("Time against P2", "median ms; strokes span the inputs of a size", _with("total", "ms"),
-                 _along("total", "ms", "P2, items", "ms")),
+                 _along("size", "ms", "P2, items", "ms")),
     "x_limit": Kind("Ratio to the limit against P2", "time over the fastest fill of the same bytes, round by round",
-                    _with("total", "x_limit"), _along("total", "x_limit", "P2, items", "x limit")),
+                    _with("total", "x_limit"), _along("size", "x_limit", "P2, items", "x limit")),
     "time_skew": Kind("Time against skew", "ns for each item; skew is the standard deviation of N over its mean",
                       _with("skew", "ns_per_item"),
                       _along("skew", "ns_per_item", "spread of N", "ns for each item")),

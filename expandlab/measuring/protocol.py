@@ -71,7 +71,8 @@ def measure(
     checked: True, False, or `"both"`, for every name that does not say so itself.
     workgroup_size: threads in a workgroup. at_once: so many independent expansions of the same counts side by side.
     peers: `"torch"` adds three ways to write the same arrays with PyTorch, and its fill, or `torch.topk`, `torch.sort`
-        and a sum; `"jax"` its repeat or its top-k, by the host's clock. UnsupportedError where one is not installed.
+        and a sum; `"jax"` its repeat or its top-k, `"numpy"` `numpy.repeat` with the local index or `argpartition`,
+        both by the host's clock. UnsupportedError where one is not installed.
     verify: where outputs are compared with the definition: `"host"`, `"device"` or `"auto"`.
     warm_up_s: seconds that the device is kept busy before the first sample. batch_ms: what a sample lasts at least,
         where the kernel is short. budget_s: seconds for the samples of one contender; one that is too slow for all
@@ -87,7 +88,7 @@ def measure(
     if isinstance(repeats, bool) or not isinstance(repeats, (int, np.integer)) or repeats < 1:
         raise ValueError(f"repeats={repeats!r}: give a number of rounds, 1 or more")
     if unknown := [name for name in peers if name not in PEERS]:
-        raise ValueError(f"peers={unknown!r}: use {' and '.join(map(repr, PEERS))}")
+        raise ValueError(f"peers={unknown!r}: use {', '.join(map(repr, PEERS))}")
     dev = resolve(device)
     cancel = cancel or threading.Event()
     with ExitStack() as stack:

@@ -22,8 +22,8 @@ _DTYPES = ("float32", "float16", "int32")
 
 
 def selection_peers(work: Selections, names: Sequence[str]) -> list[Runs]:
-    """The peers named: `torch`, `jax`. Raises UnsupportedError where one is missing."""
-    if work.form.name not in _DTYPES:
+    """The peers named: `torch`, `jax`, `numpy`. Raises UnsupportedError where one is missing."""
+    if work.form.name not in _DTYPES and set(names) - {"numpy"}:
         raise UnsupportedError(f"peers: they do not select from {work.form.name}; use one of {', '.join(_DTYPES)}")
     found: list[Runs] = []
     if "torch" in names:
@@ -34,6 +34,10 @@ def selection_peers(work: Selections, names: Sequence[str]) -> list[Runs]:
         from expandlab.measuring.jax_peers import JaxSelection
 
         found.append(JaxSelection(work))
+    if "numpy" in names:
+        from expandlab.measuring.numpy_peers import selection_by_numpy
+
+        found += selection_by_numpy(work)
     return found
 
 

@@ -12,6 +12,7 @@ from expandlab.panels.machine import machine
 from expandlab.panels.paths import PathPanel, api_paths
 from expandlab.panels.search import SearchPanel, search
 from expandlab.panels.selection import TopKPanel, top_k
+from expandlab.panels.timings import TimingPanel, timings
 
 __all__ = [
     "BalancePanel",
@@ -24,6 +25,7 @@ __all__ = [
     "LoadoutPanel",
     "PathPanel",
     "SearchPanel",
+    "TimingPanel",
     "TopKPanel",
     "api_paths",
     "balance",
@@ -36,5 +38,6 @@ __all__ = [
     "machine",
     "search",
     "search_loadouts",
+    "timings",
     "top_k",
 ]

@@ -13,6 +13,7 @@ from expandlab.settings.pages import (
 )
 from expandlab.settings.reading import from_json, panels
 from expandlab.settings.selection import TopKSettings
+from expandlab.settings.timings import TimingSettings
 
 __all__ = [
     "MAX_PANEL_ITEMS",
@@ -28,6 +29,7 @@ __all__ = [
     "PathSettings",
     "SearchSettings",
     "SettingsError",
+    "TimingSettings",
     "TopKSettings",
     "from_json",
     "panels",

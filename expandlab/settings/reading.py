@@ -18,10 +18,11 @@ from expandlab.settings.pages import (
     SearchSettings,
 )
 from expandlab.settings.selection import TopKSettings
+from expandlab.settings.timings import TimingSettings
 
 _KINDS: tuple[type[PanelSettings], ...] = (
     ExpansionSettings, BucketSettings, SearchSettings, BalanceSettings, DistributionSettings, PathSettings,
-    GraphSettings, DeviceSettings, LoadoutSettings, TopKSettings,
+    GraphSettings, DeviceSettings, LoadoutSettings, TopKSettings, TimingSettings,
 )  # fmt: skip
 
 

@@ -158,12 +158,12 @@ def test_peers_that_are_not_installed_are_named():
                 measure("radix_select", np.zeros(8, np.float32), 2, peers=[peer])
 
 
-@pytest.mark.parametrize("peer", ["torch", "jax"])
+@pytest.mark.parametrize("peer", ["torch", "jax", "numpy"])
 def test_peers_select_the_best_in_the_same_rounds(peer):
     pytest.importorskip(peer)
     for largest in (True, False):
         done = measure("radix_select", {"scores": "shared", "items": 3000}, 17, peers=[peer], largest=largest)
         assert all(item.verified == "host" and len(item.gpu_ms) == 2 for item in done.of_role("peer"))
-        assert len(done.of_role("peer")) == {"torch": 2, "jax": 1}[peer]
+        assert len(done.of_role("peer")) == {"torch": 2, "jax": 1, "numpy": 1}[peer]
     expanded = xl.measure("append", [3, 0, 5], device="reference", peers=[peer], **QUICK)
-    assert len(expanded.of_role("peer")) == {"torch": 3, "jax": 1}[peer]
+    assert len(expanded.of_role("peer")) == {"torch": 3, "jax": 1, "numpy": 2}[peer]

@@ -230,6 +230,11 @@ EXERCISES = {
         ("largest = [1, 2, 4, 0]\nsmallest = [5, 6, 0, 1]", 2),
         ("today = 335_544_320\nstreamed = 82_080", 2),
     ],
+    "06_timings": [
+        ("written = 8 * 2**26\nleast_ms = 0.122\nratio = 1.4", 3),
+        ("of_medians = 3.0\nof_ratios = 1.5", 2),
+        ("front = ['a', 'b', 'd']", 1),
+    ],
     "09_frame_graph": [
         ('edges = 4\nbarriers = 2\nlast = "execution"', 3),
         ('edges = [("produce", "clear_half"), ("clear_half", "left"), ("produce", "right")]', 1),
