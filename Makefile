@@ -1,5 +1,6 @@
 # make lab    everything from a bare machine with Python 3.11 to the first notebook
 # make serve  the same set-up, then the notebooks as pages without code (Voila)
+# make docs   the same set-up, then the notebooks and docs/ as a static site in build/site, nothing run
 # make test   the same set-up and Chromium, then the whole suite
 #
 # Every target does its own set-up (.ci/setup.sh), which costs a fraction of a second when nothing has changed.
@@ -8,6 +9,8 @@
 PYTHON ?=
 # JupyterLab's port, or Voila's; empty: 8888 or 8866, or the next free one.
 PORT ?=
+# Where the static site goes.
+SITE ?= build/site
 # More options for JupyterLab (--no-browser), Voila (--no-browser), pytest (-k topk) and uv (--upgrade).
 LAB_FLAGS ?=
 SERVE_FLAGS ?=
@@ -21,11 +24,12 @@ with_path := PATH="$(CURDIR)/.venv/bin:$$PATH"
 notebooks := find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*'
 
 .DEFAULT_GOAL := help
-.PHONY: help lab serve test soak lint format lock clean
+.PHONY: help lab serve docs test soak lint format lock clean
 
 help:
 	@echo "make lab      set up, then open JupyterLab on the first notebook (PORT=, LAB_FLAGS=)"
 	@echo "make serve    set up, then show the notebooks as pages without code (PORT=, SERVE_FLAGS=)"
+	@echo "make docs     set up, then write the notebooks and docs/ as a static site (SITE=, by default build/site)"
 	@echo "make test     set up, then run all tests (TEST_FLAGS='-k topk'; EXPANDLAB_REQUIRE=gpu,browser: no skips)"
 	@echo "make soak     the generated tests with 500 examples each"
 	@echo "make lint     ruff and nbstripout, changing nothing"
@@ -56,6 +60,11 @@ serve:
 	if [ -n "$(PORT)" ]; then set -- "$$@" --port="$(PORT)" --Voila.port_retries=0; fi; \
 	cd notebooks && PATH="$(CURDIR)/.venv/bin:$$PATH" exec "$(CURDIR)/$(python)" -m voila . \
 		--Voila.ip=127.0.0.1 --token "$$@" $(SERVE_FLAGS)
+
+# To be read without a server: open build/site/index.html.
+docs:
+	@$(setup) python
+	$(python) docs/site/build.py "$(SITE)"
 
 test:
 	@$(setup) python driver browser

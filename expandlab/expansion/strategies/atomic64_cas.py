@@ -1,7 +1,8 @@
-"""Packed 64-bit counter by compare-exchange: the seed's loop, to see why one addition is better.
+"""Packed 64-bit counter by compare-exchange: the source document's loop, to see why one addition is better.
 
-Wins nowhere. Each round one thread gets its value in and all others start again, so P1 src on one address take up to
-P1 rounds each: on an H200, 2^20 src took 33 s where the addition took 1.6 ms. Its input is capped for that reason.
+Wins nowhere. Loses with the square of P1: each round one thread gets its value in and all others start again, so P1 src
+on one address take up to P1 rounds each. On an H200, 2^20 src took 33 s where the addition took 1.6 ms. Its input is
+capped for that reason.
 Source: solution 2.5 of "Efficient GPU Work Expansion".
 """
 
