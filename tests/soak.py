@@ -15,6 +15,7 @@ import faulthandler
 import gc
 import os
 import random
+import resource
 import signal
 import sys
 import time
@@ -39,6 +40,7 @@ METHODS = list(xl.top_k_methods())
 EDGES = [size + step for power in range(0, 13) for size in (2**power,) for step in (-1, 0, 1)]
 # A case that takes longer than this prints where it stands; the soak goes on.
 SLOW_S = 120
+MOST_BYTES = 8 << 30
 
 COUNT = """fn work(src: u32, local: u32, dst: u32) {
     atomicAdd(&calls[src], 1u);
@@ -85,7 +87,8 @@ def some_counts(rng):
 def expand_case(rng, devices):
     counts = some_counts(rng)
     total = int(counts.sum(dtype=np.uint64))
-    capacity = rng.choice((None, None, total, max(0, total - 1), 1 << 20))
+    # A capacity of billions would only fill the host's memory.
+    capacity = rng.choice((None, None, min(total, 1 << 20), max(0, min(total - 1, 1 << 20)), 1 << 18))
     strategy, size = rng.choice([*RUNS, "auto"]), rng.choice((32, 256))
     what = rng.choice(("mapping", "mapping", "count", "place")) if total < 2**22 else "mapping"
     device = rng.choice(devices)
@@ -235,6 +238,8 @@ def main():
         print(one(wanted.seed, wanted.only, devices))
         return 0
     signal.signal(signal.SIGTERM, stop)
+    # What grows without bound shall end this process, not the machine.
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     labels = "; ".join(group[0].info.label for group in devices)
     print(f"soak of {wanted.minutes:g} minutes, seed {wanted.seed}, on {labels}", flush=True)
     outcomes, failures, number, start = Counter(), [], 0, time.monotonic()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +16,9 @@ from expandlab.expansion.strategy import Ending, Passes, Sizes, Strategy, params
 from expandlab.gpu import Device
 from expandlab.graph import FrameGraph
 from expandlab.graph.plan import over_limit
+
+# So few items fit every host: not worth a look at how much memory is left.
+_SMALL = 1 << 23
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +85,7 @@ def run_in_chunks(
     total = int(counts.sum(dtype=np.uint64))
     built = _largest_that_fits(strategy, Sizes(len(counts), total, workgroup_size, device.subgroup_size), ending,
                                device, checked)  # fmt: skip
-    try:
-        columns = [np.empty(total, np.uint32) for _ in "sl"] if callable(ending) else []
-    except MemoryError:
-        raise DeviceLimitError(
-            f"expanding {total:,} items needs {8 * total:,} bytes of the host's memory; expand them in parts",
-            required=total, capacity=total, limit="host memory", required_bytes=8 * total, available_bytes=0,
-        ) from None  # fmt: skip
+    columns = _columns(total) if callable(ending) else []
     reports, arrays = [], {}
     with built.graph.compile().program(device) as program:
         inputs = dict(built.imported)
@@ -107,6 +106,31 @@ def run_in_chunks(
             reports.append(report_of(built, ran, strategy, built.sizes, device, chunk.counts, items))
     src, local = columns or (None, None)
     return ChunkedRun(src, local, arrays, merged(reports), built.graph)
+
+
+def _columns(total: int) -> list[np.ndarray]:
+    """The src and local of the whole. Raises DeviceLimitError where the host has no room for them."""
+    room = _available_bytes() if total > _SMALL else None
+    try:
+        # Linux grants more than there is, and ends the process when it is written to.
+        if room is not None and 8 * total > room:
+            raise MemoryError
+        return [np.empty(total, np.uint32) for _ in "sl"]
+    except MemoryError:
+        raise DeviceLimitError(
+            f"expanding {total:,} items needs {8 * total:,} bytes of the host's memory; expand them in parts",
+            required=total, capacity=total, limit="host memory", required_bytes=8 * total, available_bytes=room or 0,
+        ) from None  # fmt: skip
+
+
+def _available_bytes() -> int | None:
+    """What the host can still give out without swapping; None where the system does not say."""
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+    except OSError:
+        return None
+    found = re.search(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)
+    return int(found[1]) * 1024 if found else None
 
 
 def _bases(chunk: Chunk, whole: Chunk | None) -> tuple[int, int, int]:

@@ -92,7 +92,7 @@ class Expander:
         """Give the device's memory back."""
         self._program.close()
         if self._slots is not None:
-            self._slots.destroy()
+            self.device.destroy(self._slots)
             self._slots = None
 
     def run(self, counts: Any) -> Expansion:

@@ -17,6 +17,7 @@ from expandlab.gpu import adapters as _adapters
 from expandlab.gpu.adapters import DeviceInfo
 from expandlab.gpu.limits import DEFAULT_LIMITS, required_limits, standard_limits
 from expandlab.gpu.trusted import trusted_module
+from expandlab.gpu.waiting import NoAnswer, Waiting
 
 # What some strategy or the timer can use; asked for where the adapter has it, so that a device need not be reopened.
 _WANTED_FEATURES = (
@@ -53,6 +54,7 @@ class Device:
         self.info = info
         self.gpu = gpu
         self.lock = threading.RLock()
+        self._waiting = Waiting()
         self._modules: dict[Any, Any] = {}
         self._pipelines: dict[Any, Any] = {}
         if gpu is None:
@@ -113,7 +115,7 @@ class Device:
             work.dispatch_workgroups(1)
             work.end()
             self.gpu.queue.submit([encoder.finish()])
-            return int(np.frombuffer(self.gpu.queue.read_buffer(buffer), np.uint32)[0])
+            return int(self.read(buffer)[0])
 
     def errors(self, doing: str) -> Any:
         """Context that turns the implementation's errors into `DeviceError`; `doing` says what was going on."""
@@ -203,7 +205,35 @@ class Device:
         """
         if not self.is_reference:
             with self.lock, self.errors("waiting for the device"):
-                self.gpu.queue.read_buffer(self._waited_for)
+                self.read(self._waited_for)
+
+    @property
+    def busy(self) -> bool:
+        """Whether it still works on a run that was interrupted or given up; new work waits for that or is refused."""
+        return self._waiting.busy
+
+    def read(self, buffer: Any, offset: int = 0, size: int | None = None) -> np.ndarray:
+        """Wait for the device, and return bytes of a buffer as uint32 words. offset, size: in bytes, of whole words."""
+        size = buffer.size - offset if size is None else size
+        staging = self.buffer(size, "MAP_READ|COPY_DST", "read back")
+        encoder = self.gpu.create_command_encoder()
+        encoder.copy_buffer_to_buffer(buffer, offset, staging, 0, size)
+        self.gpu.queue.submit([encoder.finish()])
+        return self.take(staging)
+
+    def take(self, staging: Any) -> np.ndarray:
+        """Wait for the device, and return the contents of a mappable buffer as uint32; its memory is given back."""
+        try:
+            self._waiting.wait(staging.map_async("READ"))
+            words = np.frombuffer(staging.read_mapped(copy=True), np.uint32)
+            staging.unmap()
+            return words
+        finally:
+            self.destroy(staging)
+
+    def destroy(self, *items: Any) -> None:
+        """Give the memory of buffers or query sets back, as soon as the device is done with them."""
+        self._waiting.destroy(*items)
 
     @cached_property
     def _waited_for(self) -> Any:
@@ -226,13 +256,24 @@ class _Errors:
         self.doing = doing
 
     def __enter__(self) -> None:
-        return None
+        try:
+            self.device._waiting.check()
+        except NoAnswer as error:
+            raise self._told(error) from None
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if error is None or isinstance(error, ShaderError) or self.device.is_reference:
             return
+        if isinstance(error, NoAnswer):
+            raise self._told(error) from None
         if isinstance(error, self.device.api.GPUError):
-            raise DeviceError(f"{self.device.info.name}: {self.doing} failed: {_reason(error)}") from error
+            raise self._told(error) from error
+
+    def _told(self, error: Exception) -> DeviceError:
+        told = f"{self.device.info.name}: {self.doing} failed: {_reason(error)}"
+        if "Not enough memory left" in told:
+            told += " Do less at once, or close expanders, selectors and streams that are no longer used."
+        return DeviceError(told)
 
 
 def _reason(error: Exception) -> str:

@@ -56,8 +56,7 @@ class Program:
         """Give the device's memory back. Waiting for the garbage collector would keep it for too long."""
         with self.device.lock:
             self._closed = True
-            for item in self._owned:
-                item.destroy()
+            self.device.destroy(*self._owned)
             self._owned.clear()
             self._buffers.clear()
             self._replacements.clear()
@@ -184,12 +183,15 @@ class Program:
             copies = {name: self._copy_out(encoder, self._buffers[name]) for name in wanted}
             ticks = self._copy_ticks(encoder) if timed else None
             gpu.queue.submit([encoder.finish()])
-            arrays = {name: _take(staging, self.plan.graph.resources[name].size) for name, staging in copies.items()}
+            arrays = {name: self._words(name, staging) for name, staging in copies.items()}
             times = self._times(ticks)
             if ticks is None and not wanted:
                 # Nothing was mapped, so nothing has waited for the device yet.
                 self.device.wait()
             return arrays, times, (time.perf_counter() - start) * 1e3
+
+    def _words(self, name: str, staging: Any) -> np.ndarray:
+        return self.device.take(staging)[: self.plan.graph.resources[name].size // 4]
 
     def _check_open(self) -> None:
         if self._closed:
@@ -282,7 +284,7 @@ class Program:
     def _times(self, staging: Any) -> list[float | None]:
         if staging is None:
             return [None] * len(self.plan.order)
-        ticks = _take(staging, staging.size).view(np.uint64).reshape(-1, 2)
+        ticks = self.device.take(staging).view(np.uint64).reshape(-1, 2)
         # Some drivers return an end before its beginning when the counter restarts; such a sample says nothing.
         spans = np.where(ticks[:, 1] >= ticks[:, 0], ticks[:, 1] - ticks[:, 0], 0)
         return [float(span) * self.device.timestamp_period_ns * 1e-6 for span in spans]
@@ -293,13 +295,3 @@ def _moving_group(kernel: Kernel) -> int | None:
     if not isinstance(kernel.workgroups, Repeat):
         return None
     return next(b.group for b in kernel.source.bindings if b.name == kernel.workgroups.variable)
-
-
-def _take(staging: Any, size: int) -> np.ndarray:
-    """The contents of a mappable buffer as uint32, and its memory given back."""
-    staging.map_sync("READ")
-    try:
-        return np.frombuffer(staging.read_mapped(copy=True), np.uint32)[: size // 4]
-    finally:
-        staging.unmap()
-        staging.destroy()

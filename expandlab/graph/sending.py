@@ -37,10 +37,5 @@ class Sent:
         with self._lock:
             if self._words is None:
                 with self._device.errors(f"reading {self._name}"):
-                    self._staging.map_sync("READ")
-                    try:
-                        self._words = np.frombuffer(self._staging.read_mapped(copy=True), np.uint32)
-                    finally:
-                        self._staging.unmap()
-                        self._staging.destroy()
+                    self._words = self._device.take(self._staging)
             return self._words

@@ -225,7 +225,7 @@ def _copy_us(device: Device, size: int) -> float:
             times.append((ways + _timed(up)) / 2)
         return statistics.median(times)
     finally:
-        buffer.destroy()
+        device.destroy(buffer)
 
 
 def _wake_us() -> float:

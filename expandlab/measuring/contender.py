@@ -133,7 +133,7 @@ class GraphRuns:
         if self.device.is_reference:
             return program.words(name)[:words]
         with self.device.lock, self.device.errors(f"reading {name} back"):
-            return np.frombuffer(self.device.gpu.queue.read_buffer(program.buffer(name)), np.uint32)[:words]
+            return self.device.read(program.buffer(name))[:words]
 
     def facts(self) -> Facts:
         """What one run of all graphs takes, its threads among it."""

@@ -288,8 +288,7 @@ class _Stopwatch:
     def __exit__(self, *_: Any) -> None:
         self._program.close()
         if self._timed:
-            self._ticks.destroy()
-            self._queries.destroy()
+            self._device.destroy(self._ticks, self._queries)
 
     def check(self, expected: Values, what: str) -> None:
         """Raise DeviceError unless the outputs are what NumPy says."""
@@ -318,5 +317,5 @@ class _Stopwatch:
             device.wait()
             if not self._timed:
                 return (time.perf_counter() - start) * 1e6
-            begin, end = np.frombuffer(device.gpu.queue.read_buffer(self._ticks), np.uint64).tolist()
+            begin, end = device.read(self._ticks).view(np.uint64).tolist()
         return max(0, end - begin) * device.timestamp_period_ns * 1e-3

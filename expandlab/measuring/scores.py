@@ -101,7 +101,7 @@ class SelectionCheck:
             work.dispatch_workgroups(max(1, min(_MOST_GROUPS, -(-n // _WORKGROUP))))
             work.end()
             gpu.queue.submit([encoder.finish()])
-            return int(np.frombuffer(gpu.queue.read_buffer(self._found, 0, 4), np.uint32)[0])
+            return int(self._device.read(self._found, 0, 4)[0])
 
     def wrong(self, indices: np.ndarray, found: np.ndarray, k: int) -> str | None:
         """What is wrong with a selection of k, or None. Raises DeviceError where the check itself cannot count."""
@@ -124,8 +124,7 @@ class SelectionCheck:
     def close(self) -> None:
         """Give the device's memory back."""
         if self._buffer is not None:
-            self._params.destroy()
-            self._found.destroy()
+            self._device.destroy(self._params, self._found)
 
 
 def checked_scores(values: Any) -> tuple[np.ndarray, Format, dict[str, Any]]:

@@ -39,12 +39,11 @@ class Stopwatch:
     def read_ms(self, first: int = 0) -> np.ndarray:
         """Wait for the device, and return begin and end of the spans from `first` on, in ms since the first begin:
         float64 (spans, 2)."""
-        data = self._device.gpu.queue.read_buffer(self._ticks, 0, 8 * (self._count - 2 * first))
-        ticks = np.frombuffer(data, np.uint64).reshape(-1, 2)
+        words = self._device.read(self._ticks, 0, 8 * (self._count - 2 * first))
+        ticks = words.view(np.uint64).reshape(-1, 2)
         since = (ticks - ticks.min()).astype(float)
         return since * (self._device.timestamp_period_ns or 0.0) * 1e-6
 
     def close(self) -> None:
         """Give the device's memory back."""
-        self._queries.destroy()
-        self._ticks.destroy()
+        self._device.destroy(self._queries, self._ticks)

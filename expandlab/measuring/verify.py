@@ -84,7 +84,7 @@ class DeviceCheck:
             work.dispatch_workgroups(*self._groups)
             work.end()
             gpu.queue.submit([encoder.finish()])
-            return int(np.frombuffer(gpu.queue.read_buffer(self._wrong, 0, 4), np.uint32)[0])
+            return int(self._device.read(self._wrong, 0, 4)[0])
 
     def try_out(self, out_src: Any, out_local: Any) -> None:
         """Plant one wrong item in an output that is right, and see that it is found. The output is repaired.
@@ -95,7 +95,7 @@ class DeviceCheck:
             return
         queue, at = self._device.gpu.queue, 4 * (self._total // 2)
         for buffer in (out_src, out_local):
-            kept = np.frombuffer(queue.read_buffer(buffer, at, 4), np.uint32)
+            kept = self._device.read(buffer, at, 4)
             # 2^32 - 1 is no src, and no local of an N below 2^32.
             queue.write_buffer(buffer, at, np.array([0xFFFFFFFF], np.uint32))
             found = self.wrong(out_src, out_local)
@@ -108,5 +108,4 @@ class DeviceCheck:
 
     def close(self) -> None:
         """Give the device's memory back."""
-        for buffer in (self._params, self._starts, self._met, self._wrong):
-            buffer.destroy()
+        self._device.destroy(self._params, self._starts, self._met, self._wrong)

@@ -75,7 +75,7 @@ def run_folded(
                 encoder.copy_buffer_to_buffer(merged, 0, held, 0, merged.size)
                 device.gpu.queue.submit([encoder.finish()])
         with device.lock, device.errors("reading the result of a push"):
-            words = np.frombuffer(device.gpu.queue.read_buffer(folding.buffer("held")), np.uint32)
+            words = device.read(folding.buffer("held"))
     wall_ms = (time.perf_counter() - start) * 1e3
     found = int(words[0])
     rows = words[1 : 1 + 2 * found].reshape(-1, 2)

@@ -77,7 +77,7 @@ class Selector:
         """Give the device's memory back."""
         self._prepared.close()
         if self._slots is not None:
-            self._slots.destroy()
+            self.device.destroy(self._slots)
             self._slots = None
 
     def run(self, values: Any) -> TopK:

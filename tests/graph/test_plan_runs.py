@@ -141,9 +141,10 @@ def test_passes_spread_over_devices_give_the_same_bytes(places, mode):
 def test_no_copy_is_there_for_nothing(monkeypatch):
     """With any one copy left out, the devices disagree with the definition."""
     plan = histogram_graph(PLACES[0]).compile()
-    whole, devices = plan.copies, two_devices()
+    whole, moves, devices = plan.copies, plan._moves, two_devices()
     for at in range(len(whole)):
         monkeypatch.setitem(vars(plan), "copies", whole[:at] + whole[at + 1 :])
+        monkeypatch.setitem(vars(plan), "_moves", moves[:at] + moves[at + 1 :])
         found = plan.run(devices, {"base": BASE})
         assert not all(np.array_equal(found[name], array) for name, array in expected().items()), whole[at]
 
