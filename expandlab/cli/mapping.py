@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +23,14 @@ def write_mapping(path: Path, done: Expansion) -> None:
     """Write (src, local), one row for each dst: uint32 (P2, 2) as .npy, or two columns as .csv."""
     table = np.stack([done.src, done.local], axis=1)
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix.lower() == ".npy":
-        np.save(path, table, allow_pickle=False)
-    else:
-        np.savetxt(path, table, fmt="%d", delimiter=",", header="src,local", comments="")
+    # Readers see the old file or the whole new one.
+    temporary = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            if path.suffix.lower() == ".npy":
+                np.save(file, table, allow_pickle=False)
+            else:
+                np.savetxt(file, table, fmt="%d", delimiter=",", header="src,local", comments="")
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -70,11 +70,15 @@ def _read_npy(path: Path, column: Column) -> Any:
 def _read_csv(path: Path, column: Column) -> Any:
     pd = _pandas(path)
     text = path.read_text(encoding="utf-8-sig")
-    text = re.sub(r"^[ \t]*#.*\n?", "", text, flags=re.MULTILINE).strip()
+    if "#" in text:
+        text = re.sub(r"^[ \t]*#.*\n?", "", text, flags=re.MULTILINE)
+    text = text.strip()
     if not text:
         raise CountsError(f"{path.name}: is empty; give at least one row")
     first = next(csv.reader(io.StringIO(text), skipinitialspace=True))
     header = 0 if not all(_is_numeric_text(cell) for cell in first) else None
+    if (values := _plain_numbers(text, header, column, path.name, pd)) is not None:
+        return values
     with warnings.catch_warnings():
         # Rows with more cells than the header would only be warned about, and cut.
         warnings.simplefilter("error", pd.errors.ParserWarning)
@@ -88,6 +92,24 @@ def _read_csv(path: Path, column: Column) -> Any:
 
     chosen = _choose([str(name) for name in frame.columns], column, path.name, has_numbers)
     return _from_texts(frame.iloc[:, chosen], pd)
+
+
+def _plain_numbers(text: str, header: int | None, column: Column, name: str, pd: Any) -> np.ndarray | None:
+    """The column of a table of nothing but whole numbers, in a tenth of the time; None where it is anything else."""
+    try:
+        with warnings.catch_warnings():
+            # What is doubtful is left to the careful way, which says what is wrong.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            frame = pd.read_csv(
+                io.StringIO(text), header=header, na_filter=False, skipinitialspace=True, skip_blank_lines=False,
+                index_col=False,
+            )  # fmt: skip
+    except (ValueError, OverflowError, pd.errors.ParserWarning):
+        return None
+    if any(kind.kind not in "iu" for kind in frame.dtypes):
+        return None
+    chosen = _choose([str(at) for at in frame.columns], column, name, lambda at: True)
+    return frame.iloc[:, chosen].to_numpy()
 
 
 def _is_numeric_text(text: str) -> bool:

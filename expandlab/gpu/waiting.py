@@ -92,7 +92,7 @@ class Waiting:
 
 _ADVICE = (
     "A shader with a loop that does not end does this: bound its loops, or give it less work. The device can be used "
-    "again when the run ends; until then use another one (expandlab.device opens it anew), or restart the kernel. "
+    "again when the run ends; until then use another row of expandlab.devices(), or restart the kernel. "
     "Where runs are meant to take longer, set EXPANDLAB_PATIENCE_S"
 )
 

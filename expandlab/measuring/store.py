@@ -75,11 +75,18 @@ class Store:
 
     def _write(self, entry: dict[str, Any]) -> None:
         line = encode(entry)
-        written = os.write(self._file, line)
-        if written != len(line):  # the disk is full
-            os.ftruncate(self._file, os.fstat(self._file).st_size - written)
-            raise StoreError(f"store={self.path}: the disk is full; make room and start again, nothing was lost")
-        os.fsync(self._file)
+        size, reason = os.fstat(self._file).st_size, "the disk is full"
+        try:
+            if os.write(self._file, line) == len(line):
+                os.fsync(self._file)
+                return
+        except OSError as error:
+            reason = error.strerror or str(error)
+        # Part of the line, or one that never reached the disk.
+        os.ftruncate(self._file, size)
+        raise StoreError(
+            f"store={self.path}: cannot be written ({reason}); make room and start again, what was stored is kept"
+        )
 
     def _recover(self) -> None:
         """Read what is there, without a torn last line; write the header of a new file."""

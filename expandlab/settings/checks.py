@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 # Far more than a document of ours needs.
 DEEPEST = 32
+_MOST = sys.float_info.max
 Check = Callable[[Any], str | None]
 
 
@@ -90,13 +91,13 @@ def flag(value: Any) -> str | None:
 def mean(value: Any) -> str | None:
     """A mean of N."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return None if number and math.isfinite(value) and 0 <= value <= 2**32 - 1 else "use a number from 0 to 2^32 - 1"
+    return None if number and 0 <= value <= 2**32 - 1 else "use a number from 0 to 2^32 - 1"
 
 
 def shape(value: Any) -> str | None:
     """Shape parameters of a distribution."""
     good = isinstance(value, Mapping) and all(
-        isinstance(k, str) and isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v)
+        isinstance(k, str) and isinstance(v, (int, float)) and not isinstance(v, bool) and abs(v) <= _MOST
         for k, v in value.items()
     )
     return None if good else 'use an object of numbers, such as {} or {"exponent": 1.5}'

@@ -6,10 +6,8 @@ them. Nothing is timed: the busy cell ends only after the test has seen the pane
 
 import time
 
-import pytest
-from jupyter_client import KernelManager
+from kernels import PATIENCE_S, kernel  # noqa: F401 - the fixture
 
-PATIENCE_S = 60
 PANEL = 'import expandlab as xl\nxl.panels.expansion(source="uniform", items=32, strategy="flat", subgroup_size=8)'
 
 # The main thread is busy from first to last: it does not even sleep. Without the file it gives up at some time, so
@@ -22,24 +20,6 @@ while not (ended := pathlib.Path({flag!r}).exists()) and time.monotonic() < give
     rounds += 1
 assert ended, "the cell was not told to end"
 """
-
-
-@pytest.fixture
-def kernel(tmp_path, monkeypatch):
-    """A client of a kernel in this environment."""
-    for variable in ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "IPYTHONDIR"):
-        (tmp_path / variable).mkdir()
-        monkeypatch.setenv(variable, str(tmp_path / variable))
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(cwd=str(tmp_path))
-    client = manager.blocking_client()
-    client.start_channels()
-    try:
-        client.wait_for_ready(timeout=PATIENCE_S)
-        yield client
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
 
 
 class Published:
@@ -108,7 +88,7 @@ def is_new_frame(message, comm_id):
     return data.get("method") == "update" and ["frame"] in data.get("buffer_paths", [])
 
 
-def test_a_slider_changes_the_panel_while_a_cell_is_busy(kernel, tmp_path):
+def test_a_slider_changes_the_panel_while_a_cell_is_busy(kernel, tmp_path):  # noqa: F811
     published = Published(kernel)
     published.until_idle(kernel.execute(PANEL))
     opened = models(published.messages)
