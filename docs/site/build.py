@@ -32,6 +32,7 @@ DESIGN = (
     "top-k",
     "measuring",
     "exports",
+    "faults",
     "figures",
     "adding-a-strategy",
 )

@@ -48,6 +48,17 @@ def test_every_notebook_and_every_page_of_docs_is_on_it(site):
     assert len(expected) > 20 and expected <= found
 
 
+def test_the_index_of_docs_links_to_every_page_of_docs(site):
+    linked = {tag["href"] for tag in reading(site)["docs/index.html"].select("main a")}
+    pages = {
+        path.relative_to(ROOT / "docs")
+        for folder in ("", "strategies")
+        for path in (ROOT / "docs" / folder).glob("*.md")
+    }
+    expected = {path.with_suffix(".html").as_posix().replace("README.html", "index.html") for path in pages}
+    assert expected - {"index.html"} <= linked
+
+
 def test_every_local_link_picture_and_fragment_is_there(site):
     folder, pages = site
     names = {path: {tag["id"] for tag in soup.find_all(id=True)} for path, soup in pages.items()}
