@@ -11,6 +11,7 @@ import numpy as np
 
 from expandlab.errors import DeviceError
 from expandlab.gpu.device import POINT_FORMAT
+from expandlab.graph.joined import Joined
 from expandlab.graph.kernel import Kernel
 from expandlab.graph.launch import Draws, Repeat, launched
 from expandlab.graph.plan import PassRun, Plan, PlanRun, check_limits, input_words
@@ -76,14 +77,17 @@ class Program:
         """
         self._check_open()
         bindings = self._bindings if not replaced else self._replaced_bindings(replaced, keep)
+        if not timed or self._query_set is None:
+            with Joined(encoder) as joined:
+                for index in range(len(self.plan.order)):
+                    self._record_joined(joined, index, bindings)
+            return
         for index in range(len(self.plan.order)):
-            stamps = None
-            if timed and self._query_set is not None:
-                stamps = {
-                    "query_set": self._query_set,
-                    "beginning_of_pass_write_index": 2 * index,
-                    "end_of_pass_write_index": 2 * index + 1,
-                }
+            stamps = {
+                "query_set": self._query_set,
+                "beginning_of_pass_write_index": 2 * index,
+                "end_of_pass_write_index": 2 * index + 1,
+            }
             self._record_pass(encoder, index, bindings, stamps)
 
     def record_pass(self, encoder: Any, index: int, stamps: Mapping[str, Any] | None = None) -> None:
@@ -91,22 +95,38 @@ class Program:
         self._check_open()
         self._record_pass(encoder, index, self._bindings, stamps)
 
+    def record_joined(self, joined: Joined, index: int) -> None:
+        """Record pass number `index` of the plan's order behind others in the same compute pass, where it can be."""
+        self._check_open()
+        self._record_joined(joined, index, self._bindings)
+
+    @property
+    def draws(self) -> bool:
+        """Whether some pass needs a render pass."""
+        return any(isinstance(item.kernel.workgroups, Draws) for item in self.plan.passes.values())
+
+    def _record_joined(self, joined: Joined, index: int, bindings: Mapping[str, Any]) -> None:
+        item = self.plan.order[index]
+        kernel = self.plan.passes[item].kernel
+        if isinstance(kernel.workgroups, Draws):
+            self._record_draws(joined.end(), kernel.workgroups, *bindings[item], {"label": item})
+        else:
+            self._dispatch(joined.compute(), kernel, *bindings[item])
+
     def _record_pass(
         self, encoder: Any, index: int, bindings: Mapping[str, Any], stamps: Mapping[str, Any] | None
     ) -> None:
         item = self.plan.order[index]
         kernel = self.plan.passes[item].kernel
-        pipeline, groups = bindings[item]
         options = {"label": item, **({"timestamp_writes": stamps} if stamps else {})}
         if isinstance(kernel.workgroups, Draws):
-            self._record_draws(encoder, kernel.workgroups, pipeline, groups, options)
-        else:
-            self._record_dispatch(encoder, kernel, pipeline, groups, options)
-
-    def _record_dispatch(
-        self, encoder: Any, kernel: Kernel, pipeline: Any, groups: Mapping[int, Any], options: dict[str, Any]
-    ) -> None:
+            self._record_draws(encoder, kernel.workgroups, *bindings[item], options)
+            return
         work = encoder.begin_compute_pass(**options)
+        self._dispatch(work, kernel, *bindings[item])
+        work.end()
+
+    def _dispatch(self, work: Any, kernel: Kernel, pipeline: Any, groups: Mapping[int, Any]) -> None:
         work.set_pipeline(pipeline)
         moving = _moving_group(kernel)
         for number, group in groups.items():
@@ -123,7 +143,6 @@ class Program:
         elif all(kernel.workgroups):
             # A direct dispatch of zero groups is legal, and has frozen a driver (gfx-rs/wgpu#6467).
             work.dispatch_workgroups(*kernel.workgroups)
-        work.end()
 
     def _record_draws(
         self, encoder: Any, draws: Draws, pipeline: Any, groups: Mapping[int, Any], options: dict[str, Any]

@@ -12,6 +12,7 @@ import numpy as np
 
 from expandlab.gpu import Device
 from expandlab.graph import FrameGraph, Kernel
+from expandlab.graph.joined import Joined
 from expandlab.graph.launch import Draws, Repeat, launched
 from expandlab.measuring.stopwatch import Stopwatch
 
@@ -166,8 +167,9 @@ class GraphRuns:
         with self.device.lock, self.device.errors(f"running {self.name}"):
             encoder = self.device.gpu.create_command_encoder()
             if self._stopwatch is None:
-                for _ in range(runs):
-                    self._record(encoder, None)
+                with Joined(encoder) as joined:
+                    for _ in range(runs):
+                        self._record_joined(joined)
                 self.device.gpu.queue.submit([encoder.finish()])
                 self.device.wait()
                 return Sample(None, (time.perf_counter() - start) * 1e3 / runs, ())
@@ -185,12 +187,17 @@ class GraphRuns:
         whole = lengths[0] / runs if batched else max(spans[-1, 1] - spans[0, 0], 0.0)
         return Sample(float(whole), wall_ms, tuple(lengths[1:].tolist() if batched else lengths.tolist()))
 
-    def _record(self, encoder: Any, stamps: Callable[[int, int], Any] | None) -> None:
+    def _record(self, encoder: Any, stamps: Callable[[int, int], Any]) -> None:
         for index in range(len(self._order)):
             for at, program in enumerate(self.programs):
-                program.record_pass(encoder, index, stamps(index, at) if stamps else None)
+                program.record_pass(encoder, index, stamps(index, at))
 
     def _record_batch(self, encoder: Any, runs: int) -> None:
+        if not any(program.draws for program in self.programs):
+            with Joined(encoder, self._stopwatch.stamps(begins=0, ends=0)) as joined:
+                for _ in range(runs):
+                    self._record_joined(joined)
+            return
         last = (len(self._order) - 1, len(self.programs) - 1)
         for run in range(runs):
 
@@ -200,6 +207,11 @@ class GraphRuns:
                 return self._stopwatch.stamps(begins=begins, ends=ends)
 
             self._record(encoder, stamps)
+
+    def _record_joined(self, joined: Joined) -> None:
+        for index in range(len(self._order)):
+            for program in self.programs:
+                program.record_joined(joined, index)
 
     def _record_apart(self, encoder: Any) -> None:
         """One run of the first graph with every pass timed."""

@@ -22,7 +22,7 @@ TILE_QUADS = 4 * WORKGROUP
 # Words of `work` in shaders/topk/work.wgsl.
 COUNT_FOUND, COUNT_KEPT, COUNT_LISTED, COUNT_PICKED, BOUND, STATES, HISTOGRAMS, BINS = 0, 1, 2, 3, 4, 16, 128, 2048
 # Longer lists than this are sorted, not ranked: ranking compares all pairs.
-RANKED = 4096
+RANKED = 8192
 # A list has at least this much room beyond k, so that the last digit of an index need not be chosen.
 SLACK = 1024
 _LARGEST_ELEMENT = 48
@@ -41,8 +41,12 @@ class Sizes:
 
     @property
     def list_room(self) -> int:
-        """Items that a list holds for the last step."""
-        return min(self.max_n, max(2 * SLACK, self.k + SLACK))
+        """Items that a list holds for the last step.
+
+        Four for each result where they can be ranked: as many as pass the bound of `delegate` where the best k
+        are neighbours, since its pieces are made of fours.
+        """
+        return min(self.max_n, max(self.k + SLACK, min(RANKED, 4 * self.k + SLACK)))
 
     @property
     def kept_room(self) -> int:

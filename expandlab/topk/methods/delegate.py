@@ -1,11 +1,11 @@
-"""Delegates: the best score of every piece says which pieces to read again.
+"""Delegates: the best item of every piece says which pieces to read again.
 
-Wins where k is small beside n: one read of all scores without any atomics, then a bound from a few thousand numbers,
-and only the pieces that reach it are read again, an eighth of the scores or less. Loses where the k best lie together
-(scores in ascending order: every picked piece is full of them) or many scores tie with the bound: what passes then
-does not fit its buffer, and the digit rounds of `radix_select` read the scores once more. For k near n every piece is
-read.
-Source: A. Gaihre and others, "Dr. Top-k: Delegate-Centric Top-k on GPUs" (2021).
+Wins where k is small beside n: one read of all scores without any atomics, then a bound from a few thousand items, and
+only the pieces that reach it are read again, an eighth of the scores or less. A piece takes every so-manieth quad, so
+that ordered and equal scores are spread over the pieces as random ones are. Loses where so many items pass the bound
+that they do not fit the list (scores with the period of the pieces): the digit rounds of `radix_select` then read what
+passed once more. For k near n every piece is read.
+Source: A. Gaihre and others, "Dr. Top-k: Delegate-Centric Top-k on GPUs" (2021), with pieces of neighbours.
 """
 
 from __future__ import annotations
@@ -14,39 +14,41 @@ from typing import Any
 
 import numpy as np
 
-from expandlab.topk.keys import split
+from expandlab.topk.keys import NO_ITEM, pairs_of, split
 from expandlab.topk.method import (
+    BINS,
     BOUND,
     COUNT_FOUND,
     COUNT_PICKED,
+    HISTOGRAMS,
     WORKGROUP,
     Method,
     Selection,
     Sizes,
+    bound_of,
     every_item,
     items_of,
     write_pairs,
 )
 from expandlab.topk.radix import add_last, add_rounds, rounds_of
 
-# shaders/topk/delegate/pieces.wgsl has the same and says why.
-TEAM, FEWEST, FOR_EACH = 32, 4096, 8
-# Teams are short of registers before the device is short of workgroups.
-_GROUPS = 4096
-_FEW_GROUPS = 256
+# Pieces of a workgroup, in shaders/topk/delegate/pieces.wgsl.
+LANES = 32
+# Eight pieces for each result: most of them then hold none. No fewer than two workgroups for each part of a large GPU.
+FOR_EACH, FEWEST_GROUPS = 8, 255
+# Bins of a range of keys in shaders/topk/delegate/bound.wgsl.
+_NARROW = 2048
 
 
 def passes(p: Selection) -> None:
-    """reset -> maxima -> bound -> again -> the digit rounds, mostly idle -> collect -> the last step."""
-    p.reset(histograms=rounds_of(p.sizes))
-    pieces = most_pieces(p.sizes)
-    most = _FEW_GROUPS if p.sizes.software else _GROUPS
-    p.words("best", pieces)
+    """maxima -> bound -> again -> the digit rounds, mostly idle -> collect -> the last step."""
+    pieces = LANES * groups_of(p.sizes)
+    p.words("work", HISTOGRAMS + rounds_of(p.sizes) * BINS)
+    p.words("best", 2 * pieces)
     p.words("picked", pieces)
     p.words("kept", 2 * p.sizes.kept_room)
     p.add(
-        "maxima", groups=min(most, -(-pieces * TEAM // WORKGROUP)), useful=lambda n: n, twin=_maxima,
-        overwrites=("best",),
+        "maxima", groups=pieces // LANES, useful=lambda n: n, twin=_maxima, overwrites=("best", "work"),
     )  # fmt: skip
     p.add("bound", groups=1, useful=lambda n: WORKGROUP, twin=_bound, overwrites=("picked",))
     p.add(
@@ -57,49 +59,62 @@ def passes(p: Selection) -> None:
     add_last(p)
 
 
-def length_of(quads: int, k: int) -> int:
-    """Quads of a piece."""
-    length = TEAM
-    while 2 * length <= quads // max(FEWEST, FOR_EACH * min(k, 1 << 24)):
-        length *= 2
-    return length
-
-
-def most_pieces(sizes: Sizes) -> int:
-    """Room for the pieces of any number of scores up to `max_n`."""
-    return min(-(-sizes.quads // TEAM), 2 * max(FEWEST, FOR_EACH * sizes.k) + 1)
-
-
-def _length(b: Any) -> int:
-    """Scores of a piece."""
-    each = 4 * b.sizes.form.per_word
-    return each * length_of(-(-int(b.params[0]) // each), b.sizes.k)
+def groups_of(sizes: Sizes) -> int:
+    """Workgroups of the first pass: an odd number, so that no power of two is the period of the pieces."""
+    wanted = max(FEWEST_GROUPS, FOR_EACH * min(sizes.k, 1 << 24) // LANES) | 1
+    return min(wanted, max(1, -(-sizes.quads // WORKGROUP)))
 
 
 def _maxima(b: Any) -> None:
-    length = _length(b)
-    pieces = -(-int(b.params[0]) // length)
-    keys = split(every_item(b, pieces * length))[0]
-    b.best[:pieces] = keys.reshape(-1, length).min(axis=1)
-    b.log("maxima", keys=b.best[:pieces].copy(), length=length)
+    b.work[:] = 0
+    each = 4 * b.sizes.form.per_word
+    pieces = len(b.best) // 2
+    rows = -(-int(b.params[0]) // (each * pieces))
+    items = every_item(b, max(1, rows) * pieces * each)
+    best = items.reshape(-1, pieces, each).min(axis=(0, 2))
+    write_pairs(b.best, best)
+    b.log("maxima", keys=split(best)[0], length=max(1, rows) * each)
 
 
 def _bound(b: Any) -> None:
-    pieces = -(-int(b.params[0]) // _length(b))
-    best = b.best[:pieces]
-    limit = np.uint32(0xFFFFFFFF) if pieces < b.sizes.k else np.partition(best, b.sizes.k - 1)[b.sizes.k - 1]
-    limit = min(limit, b.params[1])
-    picked = np.flatnonzero(best <= limit)
-    b.work[BOUND], b.work[COUNT_PICKED] = limit, len(picked)
+    pieces = len(b.best) // 2
+    table = b.best.reshape(-1, 2)
+    best = pairs_of(table[:, 0], table[:, 1])
+    limit = min(_limit(best[best != NO_ITEM], b.sizes.k, int(b.params[0])), int(bound_of(b)))
+    picked = np.flatnonzero((best <= np.uint64(limit)) & (best != NO_ITEM))
+    b.work[BOUND : BOUND + 2] = limit >> 32, limit & 0xFFFFFFFF
+    b.work[COUNT_PICKED] = len(picked)
     b.picked[: len(picked)] = picked
-    b.log("bound", key=int(limit), picked=picked)
+    b.log("bound", key=limit >> 32, index=limit & 0xFFFFFFFF, picked=picked, pieces=pieces)
+
+
+def _limit(best: np.ndarray, k: int, n: int) -> int:
+    """The pair up to which items matter, as shaders/topk/delegate/bound.wgsl finds it."""
+    if len(best) < k:
+        return int(NO_ITEM)
+    keys, indices = (part.astype(np.int64) for part in split(best))
+    values, low, high, need, inside, key = keys, int(keys.min()), int(keys.max()), k, len(best), None
+    while inside - need > max(32, k // 8):
+        if key is None and low == high:
+            key, values, low, high = low, indices[keys == low], 0, n - 1
+        shift = max(0, (high - low).bit_length() - 11)
+        bins = (values[(values >= low) & (values <= high)] - low) >> shift
+        counts = np.bincount(bins, minlength=_NARROW)
+        chosen = int(np.searchsorted(np.cumsum(counts), need))
+        need -= int(counts[:chosen].sum())
+        inside = int(counts[chosen])
+        low += chosen << shift
+        high = low + min((1 << shift) - 1, high - low)
+    return (high << 32 | 0xFFFFFFFF) if key is None else (key << 32 | high)
 
 
 def _again(b: Any) -> None:
     items = items_of(b)
-    keys, indices = split(items)
-    picked = np.isin(indices // _length(b), b.picked[: b.work[COUNT_PICKED]])
-    found = items[picked & (keys <= b.work[BOUND])]
+    indices = split(items)[1]
+    quads = indices // (4 * b.sizes.form.per_word)
+    limit = np.uint64(int(b.work[BOUND]) << 32 | int(b.work[BOUND + 1]))
+    picked = np.isin(quads % len(b.picked), b.picked[: b.work[COUNT_PICKED]])
+    found = items[picked & (items <= limit)]
     b.work[COUNT_FOUND] = len(found)
     write_pairs(b.gathered, found)
     b.log("survivors", count=len(found), indices=split(found)[1])

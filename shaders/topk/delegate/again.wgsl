@@ -1,16 +1,15 @@
 //#include topk/values.wgsl
 //#include topk/work.wgsl
 //#include topk/gather.wgsl
-//#include topk/delegate/pieces.wgsl
 // Delegates, third pass: the items of the picked pieces that reach the bound.
 @group(0) @binding(4) var<storage, read> picked: array<u32>;
 
 var<workgroup> shared_picked: u32;
-var<workgroup> shared_bound: u32;
-var<private> limit: u32;
+var<workgroup> shared_bound: vec2<u32>;
+var<private> limit: vec2<u32>;
 
 fn wanted(item: vec2<u32>) -> bool {
-    return any(item != NO_ITEM) && item.x <= limit;
+    return any(item != NO_ITEM) && !before(limit, item);
 }
 
 // The quad at a place of all picked pieces laid end to end; behind the last one, a quad behind all scores.
@@ -18,7 +17,7 @@ fn quad_at(place: u32, length: u32, places: u32, quads: u32) -> u32 {
     if (place >= places) {
         return quads;
     }
-    return picked[place / length] * length + place % length;
+    return picked[place / length] + place % length * arrayLength(&picked);
 }
 
 @compute @workgroup_size(WG)
@@ -29,10 +28,11 @@ fn again(
 ) {
     let items = item_count();
     let quads = quads_of(items);
-    let length = piece_length(quads);
+    // Quads of a piece. There are as many pieces as `picked` has room for.
+    let length = quads / arrayLength(&picked) + u32(quads % arrayLength(&picked) != 0u);
     if (local == 0u) {
         shared_picked = atomicLoad(&work[COUNT_PICKED]);
-        shared_bound = atomicLoad(&work[BOUND]);
+        shared_bound = vec2<u32>(atomicLoad(&work[BOUND]), atomicLoad(&work[BOUND + 1u]));
     }
     let places = workgroupUniformLoad(&shared_picked) * length;
     limit = workgroupUniformLoad(&shared_bound);
