@@ -52,8 +52,11 @@ class Sizes:
 
     @property
     def kept_room(self) -> int:
-        """Items that the buffer holds which later passes read instead of the scores."""
-        return max(self.list_room, self.max_n // 16)
+        """Items that the buffer holds which later passes read instead of the scores.
+
+        A little more than an eighth of all: the pieces that `delegate` looks at again.
+        """
+        return max(self.list_room, self.max_n // 7)
 
     @property
     def quads(self) -> int:

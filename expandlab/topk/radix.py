@@ -34,6 +34,8 @@ _FOLDER = "topk/radix_select"
 NOT_KEPT = 0xFFFFFFFF
 # Threads that compare for one item in shaders/topk/rank.wgsl.
 _PARTS = 16
+# Workgroups of the rounds over what a method has found.
+_FEW = 64
 
 
 @dataclass(frozen=True)
@@ -83,15 +85,17 @@ def add_rounds(p: Selection, *, found: bool = False) -> None:
         p.graph.buffer("kept", 48, imported=True)
     p.words("list", 2 * sizes.list_room)
     fresh = () if found else ("kept",)
+    # What a method has found is few, and mostly nothing is left to do: a workgroup that ends at once takes time too.
+    groups = min(_FEW, sizes.readers) if found else sizes.readers
     for number in range(len(digits)):
         p.add(
-            f"digit_{number}", file=f"{_FOLDER}/round.wgsl", entry="round", groups=sizes.readers,
+            f"digit_{number}", file=f"{_FOLDER}/round.wgsl", entry="round", groups=groups,
             useful=lambda n: n, twin=_round(digits, number, found), rename={"gathered": "kept"},
             overwrites=fresh if number == 0 else (),
             step=_step(digits, number, found),
         )  # fmt: skip
     p.add(
-        "collect", file=f"{_FOLDER}/collect.wgsl", groups=sizes.readers, useful=lambda n: n,
+        "collect", file=f"{_FOLDER}/collect.wgsl", groups=groups, useful=lambda n: n,
         twin=_collect(digits, found), rename={"gathered": "list"}, overwrites=("list",),
         step=_step(digits, len(digits), found),
     )  # fmt: skip

@@ -47,18 +47,15 @@ fn tile_at(quad: u32) -> array<u32, 4> {
     return array<u32, 4>(quad, quad + WG, quad + 2u * WG, quad + 3u * WG);
 }
 
-// All threads of the workgroup call it together.
-fn gather_tile(given: Tile, given_at: array<u32, 4>, items: u32, counter: u32, local: u32) {
-    var tile = given;
-    var at = given_at;
-    var mine = 0u;
-    for (var i = 0u; i < 4u; i++) {
-        mine += wanted_in(tile[i], at[i], items);
-    }
+// All threads of the workgroup call it together. Written out: an array that a loop walks lies in memory, not in registers.
+fn gather_tile(tile: Tile, at: array<u32, 4>, items: u32, counter: u32, local: u32) {
+    let mine = wanted_in(tile[0], at[0], items) + wanted_in(tile[1], at[1], items)
+        + wanted_in(tile[2], at[2], items) + wanted_in(tile[3], at[3], items);
     var place = reserve(counter, local, mine);
     if (mine != 0u) {
-        for (var i = 0u; i < 4u; i++) {
-            place = gather_quad(tile[i], at[i], items, place);
-        }
+        place = gather_quad(tile[0], at[0], items, place);
+        place = gather_quad(tile[1], at[1], items, place);
+        place = gather_quad(tile[2], at[2], items, place);
+        place = gather_quad(tile[3], at[3], items, place);
     }
 }

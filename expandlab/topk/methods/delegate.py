@@ -36,6 +36,8 @@ from expandlab.topk.radix import add_last, add_rounds, rounds_of
 LANES = 32
 # Eight pieces for each result: most of them then hold none. No fewer than two workgroups for each part of a large GPU.
 FOR_EACH, FEWEST_GROUPS = 8, 255
+# From so many scores on the second look takes longer than a bound from twice as many pieces.
+_MANY = 1 << 25
 # Bins of a range of keys in shaders/topk/delegate/bound.wgsl.
 _NARROW = 2048
 
@@ -61,7 +63,8 @@ def passes(p: Selection) -> None:
 
 def groups_of(sizes: Sizes) -> int:
     """Workgroups of the first pass: an odd number, so that no power of two is the period of the pieces."""
-    wanted = max(FEWEST_GROUPS, FOR_EACH * min(sizes.k, 1 << 24) // LANES) | 1
+    fewest = FEWEST_GROUPS if sizes.max_n < _MANY else 2 * FEWEST_GROUPS
+    wanted = max(fewest, FOR_EACH * min(sizes.k, 1 << 24) // LANES) | 1
     return min(wanted, max(1, -(-sizes.quads // WORKGROUP)))
 
 
@@ -93,10 +96,8 @@ def _limit(best: np.ndarray, k: int, n: int) -> int:
     if len(best) < k:
         return int(NO_ITEM)
     keys, indices = (part.astype(np.int64) for part in split(best))
-    values, low, high, need, inside, key = keys, int(keys.min()), int(keys.max()), k, len(best), None
-    while inside - need > max(32, k // 8):
-        if key is None and low == high:
-            key, values, low, high = low, indices[keys == low], 0, n - 1
+    values, low, high, need, key = keys, int(keys.min()), int(keys.max()), k, None
+    while True:
         shift = max(0, (high - low).bit_length() - 11)
         bins = (values[(values >= low) & (values <= high)] - low) >> shift
         counts = np.bincount(bins, minlength=_NARROW)
@@ -105,6 +106,10 @@ def _limit(best: np.ndarray, k: int, n: int) -> int:
         inside = int(counts[chosen])
         low += chosen << shift
         high = low + min((1 << shift) - 1, high - low)
+        if inside - need <= max(32, k // 8):
+            break
+        if key is None and low == high:
+            key, values, low, high = low, indices[keys == low], 0, n - 1
     return (high << 32 | 0xFFFFFFFF) if key is None else (key << 32 | high)
 
 

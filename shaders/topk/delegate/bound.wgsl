@@ -12,43 +12,64 @@ const NARROW: u32 = 2048u;
 struct Range {
     low: u32,
     high: u32,
-    need: u32,     // how many of the k-th's range belong to the best k
+    need: u32,     // how many of the best k lie in it, and those before it do not count
     inside: u32,   // how many lie in it
 }
 
 var<workgroup> narrow_bins: array<atomic<u32>, NARROW>;
-var<workgroup> lowest: atomic<u32>;
-var<workgroup> highest: atomic<u32>;
-var<workgroup> found: atomic<u32>;
+var<workgroup> ends: array<vec2<u32>, WG>;
 var<workgroup> shared_range: Range;
+var<workgroup> picks: atomic<u32>;
 
-// The smallest and the greatest key, and how many pieces have an item that counts.
-fn whole_range(local: u32, pieces: u32) -> Range {
-    if (local == 0u) {
-        atomicStore(&lowest, 0xFFFFFFFFu);
-        atomicStore(&highest, 0u);
-        atomicStore(&found, 0u);
-    }
-    workgroupBarrier();
-    var low = 0xFFFFFFFFu;
-    var high = 0u;
-    var count = 0u;
-    for (var i = local; i < pieces; i += WG) {
-        let item = best[i];
-        if (any(item != NO_ITEM)) {
-            low = min(low, item.x);
-            high = max(high, item.x);
-            count += 1u;
-        }
-    }
-    atomicMin(&lowest, low);
-    atomicMax(&highest, high);
-    atomicAdd(&found, count);
-    workgroupBarrier();
-    return Range(atomicLoad(&lowest), atomicLoad(&highest), params.k, atomicLoad(&found));
+// One workgroup has little to hide the latency of memory behind, so each thread asks for eight items at a time.
+const AHEAD: u32 = 8u;
+alias Items = array<vec2<u32>, AHEAD>;
+
+fn piece(at: u32, pieces: u32) -> vec2<u32> {
+    return select(NO_ITEM, best[min(at, pieces - 1u)], at < pieces);
 }
 
-// The bin of the k-th item within a range of keys, or of indices of one key.
+fn load_items(at: u32, pieces: u32) -> Items {
+    return Items(
+        piece(at, pieces), piece(at + WG, pieces), piece(at + 2u * WG, pieces), piece(at + 3u * WG, pieces),
+        piece(at + 4u * WG, pieces), piece(at + 5u * WG, pieces), piece(at + 6u * WG, pieces), piece(at + 7u * WG, pieces)
+    );
+}
+
+fn widen(span: vec2<u32>, item: vec2<u32>) -> vec2<u32> {
+    let wider = vec2<u32>(min(span.x, item.x), max(span.y, item.x));
+    return select(span, wider, any(item != NO_ITEM));
+}
+
+// The smallest and the greatest key; the smallest is greater than the greatest where no piece has an item that counts.
+fn whole_range(local: u32, pieces: u32) -> vec2<u32> {
+    var span = vec2<u32>(0xFFFFFFFFu, 0u);
+    for (var i = local; i < pieces; i += AHEAD * WG) {
+        let items = load_items(i, pieces);
+        span = widen(widen(widen(widen(span, items[0]), items[1]), items[2]), items[3]);
+        span = widen(widen(widen(widen(span, items[4]), items[5]), items[6]), items[7]);
+    }
+    ends[local] = span;
+    workgroupBarrier();
+    for (var half = WG / 2u; half > 0u; half >>= 1u) {
+        if (local < half) {
+            let other = ends[local + half];
+            ends[local] = vec2<u32>(min(ends[local].x, other.x), max(ends[local].y, other.y));
+        }
+        workgroupBarrier();
+    }
+    return workgroupUniformLoad(&ends[0]);
+}
+
+fn count_one(item: vec2<u32>, low: u32, high: u32, shift: u32, of_index: bool, key: u32) {
+    let value = select(item.x, item.y, of_index);
+    let counts = any(item != NO_ITEM) && (!of_index || item.x == key);
+    if (counts && value >= low && value <= high) {
+        atomicAdd(&narrow_bins[(value - low) >> shift], 1u);                //: count
+    }
+}
+
+// The bin of the k-th item within a range of keys, or of indices of one key. Nothing is needed of a range with fewer.
 fn narrow(local: u32, pieces: u32, range: Range, of_index: bool, key: u32) -> Range {
     let each = NARROW / WG;
     let span = range.high - range.low;
@@ -57,14 +78,20 @@ fn narrow(local: u32, pieces: u32, range: Range, of_index: bool, key: u32) -> Ra
     for (var i = local; i < NARROW; i += WG) {
         atomicStore(&narrow_bins[i], 0u);
     }
+    if (local == 0u) {
+        shared_range = Range(0u, 0u, 0u, 0u);
+    }
     workgroupBarrier();
-    for (var i = local; i < pieces; i += WG) {
-        let item = best[i];
-        let value = select(item.x, item.y, of_index);
-        let counts = any(item != NO_ITEM) && (!of_index || item.x == key);
-        if (counts && value >= range.low && value <= range.high) {
-            atomicAdd(&narrow_bins[(value - range.low) >> shift], 1u);      //: count
-        }
+    for (var i = local; i < pieces; i += AHEAD * WG) {
+        let items = load_items(i, pieces);
+        count_one(items[0], range.low, range.high, shift, of_index, key);
+        count_one(items[1], range.low, range.high, shift, of_index, key);
+        count_one(items[2], range.low, range.high, shift, of_index, key);
+        count_one(items[3], range.low, range.high, shift, of_index, key);
+        count_one(items[4], range.low, range.high, shift, of_index, key);
+        count_one(items[5], range.low, range.high, shift, of_index, key);
+        count_one(items[6], range.low, range.high, shift, of_index, key);
+        count_one(items[7], range.low, range.high, shift, of_index, key);
     }
     workgroupBarrier();
     var sum = 0u;
@@ -88,22 +115,23 @@ fn narrow(local: u32, pieces: u32, range: Range, of_index: bool, key: u32) -> Ra
     return workgroupUniformLoad(&shared_range);
 }
 
-// The pair up to which items matter.
+// The pair up to which items matter; NO_ITEM where there are fewer pieces than k, which say nothing: everything may be among
+// the best.
 fn limit_of(local: u32, pieces: u32) -> vec2<u32> {
-    let whole = whole_range(local, pieces);
-    if (local == 0u) {
-        shared_range = whole;
-    }
-    var range = workgroupUniformLoad(&shared_range);
-    // Fewer pieces than k say nothing: everything may be among the best.
-    if (range.inside < range.need) {
+    let span = whole_range(local, pieces);
+    if (span.x > span.y) {
         return NO_ITEM;
     }
     let enough = max(32u, params.k / 8u);
     var of_index = false;
     var key = 0u;
+    var range = Range(span.x, span.y, params.k, pieces);
     // Eleven bits a round, of the key and then of the index: six rounds at most.
     for (var round = 0u; round < 6u; round++) {
+        range = narrow(local, pieces, range, of_index, key);                //: narrow
+        if (range.need == 0u) {
+            return NO_ITEM;
+        }
         if (range.inside - range.need <= enough) {
             break;
         }
@@ -112,9 +140,14 @@ fn limit_of(local: u32, pieces: u32) -> vec2<u32> {
             key = range.low;
             range = Range(0u, item_count() - 1u, range.need, range.inside);
         }
-        range = narrow(local, pieces, range, of_index, key);                //: narrow
     }
     return select(vec2<u32>(range.high, 0xFFFFFFFFu), vec2<u32>(key, range.high), of_index);
+}
+
+fn pick(item: vec2<u32>, limit: vec2<u32>, place: u32) {
+    if (any(item != NO_ITEM) && !before(limit, item)) {
+        picked[atomicAdd(&picks, 1u)] = place;                              //: pick
+    }
 }
 
 @compute @workgroup_size(WG)
@@ -129,11 +162,22 @@ fn bound(@builtin(local_invocation_index) local: u32) {
     if (local == 0u) {
         atomicStore(&work[BOUND], limit.x);
         atomicStore(&work[BOUND + 1u], limit.y);
+        atomicStore(&picks, 0u);
     }
-    for (var i = local; i < pieces; i += WG) {
-        let item = best[i];
-        if (any(item != NO_ITEM) && !before(limit, item)) {
-            picked[atomicAdd(&work[COUNT_PICKED], 1u)] = i;                 //: pick
-        }
+    workgroupBarrier();
+    for (var i = local; i < pieces; i += AHEAD * WG) {
+        let items = load_items(i, pieces);
+        pick(items[0], limit, i);
+        pick(items[1], limit, i + WG);
+        pick(items[2], limit, i + 2u * WG);
+        pick(items[3], limit, i + 3u * WG);
+        pick(items[4], limit, i + 4u * WG);
+        pick(items[5], limit, i + 5u * WG);
+        pick(items[6], limit, i + 6u * WG);
+        pick(items[7], limit, i + 7u * WG);
+    }
+    workgroupBarrier();
+    if (local == 0u) {
+        atomicStore(&work[COUNT_PICKED], atomicLoad(&picks));
     }
 }

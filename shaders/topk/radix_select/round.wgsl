@@ -76,11 +76,12 @@ fn round(
     if (state.kept == NOT_KEPT) {
         let quads = quads_of(items);
         for (var start = group.x * 4u * WG; start < quads; start += groups.x * 4u * WG) {
-            var at = tile_at(start + local);
-            var tile = load_tile(at, items);                                //: load
-            for (var i = 0u; i < 4u; i++) {
-                count_quad(tile[i], at[i], items);                     //: count
-            }
+            let at = tile_at(start + local);
+            let tile = load_tile(at, items);                                //: load
+            count_quad(tile[0], at[0], items);                              //: count
+            count_quad(tile[1], at[1], items);
+            count_quad(tile[2], at[2], items);
+            count_quad(tile[3], at[3], items);
             if (keeps) {
                 gather_tile(tile, at, items, COUNT_KEPT, local);         //: keep
             }
