@@ -95,13 +95,17 @@ class Prepared:
     def __exit__(self, *_: Any) -> None:
         self.close()
 
+    def inputs(self, words: np.ndarray, n: int, bound: tuple[int, int] = NO_BOUND) -> dict[str, np.ndarray]:
+        """What a run uploads."""
+        return {"params": params_words(n, self.sizes, bound), "values": words}
+
     def run(self, words: np.ndarray, n: int, bound: tuple[int, int] = NO_BOUND, *, timed: bool = True) -> Found:
         """Select from `n` scores in host memory, given as words; only items before `bound` count.
 
         timed=False: nothing comes back but the result, so no times of the passes.
         """
         self.built.steps.clear()
-        ran = self.program.run({"params": params_words(n, self.sizes, bound), "values": words}, timed=timed)
+        ran = self.program.run(self.inputs(words, n, bound), timed=timed)
         return self._found(ran, n, bound, words)
 
     def rerun(self, words: np.ndarray, n: int, *, timed: bool = True) -> Found:

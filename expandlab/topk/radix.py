@@ -101,14 +101,14 @@ def add_rounds(p: Selection, *, found: bool = False) -> None:
     )  # fmt: skip
 
 
-def add_last(p: Selection) -> None:
-    """Add the passes that order the list and write the result."""
+def add_last(p: Selection, listed: str = "list") -> None:
+    """Add the passes that order the list, which lies at the front of the buffer `listed`, and write the result."""
     p.result()
     if p.sizes.list_room <= RANKED:
         p.add(
             "rank", file="topk/rank.wgsl", groups=-(-p.sizes.list_room * _PARTS // WORKGROUP),
             useful=lambda n: _PARTS * min(n, p.sizes.list_room), twin=_rank,
-            overwrites=p.fresh,
+            overwrites=p.fresh, rename={"list": listed},
         )  # fmt: skip
     else:
         from expandlab.topk.pair_sort import add_list_sort

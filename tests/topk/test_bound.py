@@ -38,7 +38,7 @@ def test_delegates_without_anything_that_counts_are_not_read_again():
     values = np.random.default_rng(1).permutation(2**17).astype(np.float32)
     _, steps = trace(values, 20, "delegate")
     everything = next(step for step in steps if step.what == "bound")
-    assert 20 <= len(everything.data["picked"]) < 40
+    assert 20 <= len(everything.data["picked"]) <= 20 + 32
     sizes = Sizes(2**17, 20, FORMATS["float32"], True)
     built = build(METHODS["delegate"], sizes)
     with Prepared(METHODS["delegate"], built, xl.device("reference")) as prepared:
