@@ -122,7 +122,9 @@ def _frame(row: Row, k: int, name: str, what: str, data: dict[str, Any], before:
     if what == "bucket":
         left, indices = data["taken"] + data["inside"], None
     elif what == "bound":
-        left, indices = int((row.keys <= data["key"]).sum()), None
+        reached = row.keys < data["key"]
+        reached |= (row.keys == data["key"]) & (np.arange(n) <= data.get("index", n))
+        left, indices = int(reached.sum()), None
     elif what in ("queue", "heap", "survivors", "runs", "order", "result"):
         left = len(indices)
     return Frame(name, what, data, left, indices, _SAID.get(what, _other)(row, k, data, before))
