@@ -2,7 +2,7 @@
 
     python docs/examples/search_rate.py --device nvidia --slot 60 --k 1024
 
-Six slots of `--slot` items, each with two stats; a loadout's score is the product of two sums, as damage is of attack and
+Six slots of `--slot` items, each with two stats; a score is the product of two sums, as damage is of attack and
 critical hits. Searches for the best 1 and the best k take turns; the first of each is the warm-up. One for the best 1
 writes next to nothing, so what it takes is the scoring.
 """
