@@ -92,10 +92,11 @@ def stamps_hold(device: Device) -> bool:
         stack.callback(probe.close)
         probe.prepare()
         probe.sample(1)
-        taken = [probe.sample(8) for _ in range(4)]
+        # A pass alone: in a batch, which is one pass of many dispatches, only the first of them would be missing.
+        taken = [probe.sample(1) for _ in range(8)]
         # Other work on the host makes the wall clock longer: the shortest says most. Broken stamps are too short by
         # a factor of ten at least.
-        return sum(s.gpu_ms for s in taken) > 0.5 * len(taken) * min(s.wall_ms for s in taken)
+        return sum(s.gpu_ms for s in taken) > 0.2 * len(taken) * min(s.wall_ms for s in taken)
 
 
 def _reference(
