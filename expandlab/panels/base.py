@@ -34,6 +34,8 @@ class SettingsPanel(widgets.VBox, Generic[Settings]):
 
     desk: Desk
     controls: SourceControls
+    # Seconds: a picture that takes less is drawn by the thread that changed a control, see `Latest`.
+    inline = 0.0
 
     def __init__(self, settings: Settings):
         self._start = settings
@@ -48,7 +50,7 @@ class SettingsPanel(widgets.VBox, Generic[Settings]):
             description="Data tables", tooltip="The picture in numbers", layout=widgets.Layout(width="auto")
         )
         self.about = widgets.HTML()
-        self._latest = Latest(self._render)
+        self._latest = Latest(self._render, inline=self.inline)
 
     def _open(self, children: list[widgets.Widget], name: str | None, error: str) -> None:
         """Show the parts, draw for the first time, and close the panel that stood here before."""

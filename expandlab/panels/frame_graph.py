@@ -137,6 +137,8 @@ class FrameGraphPanel(PagePanel[GraphSettings]):
 
     page: Sketch | None
     view: SceneView
+    # An edit is one step, not a slider's hundred: its picture goes out before what the editor has to say.
+    inline = 0.1
 
     def _look_at(self) -> None:
         self.desk = self.view = SceneView()

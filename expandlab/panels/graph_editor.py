@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import ipywidgets as widgets
@@ -16,7 +18,7 @@ from expandlab.panels.graph_part import Part
 from expandlab.panels.graph_passes import AccessPart, PassPart
 from expandlab.panels.graph_resources import DevicePart, ResourcePart
 from expandlab.panels.parts import button, explain, shown
-from expandlab.panels.silence import Silent
+from expandlab.panels.silence import Silent, together
 from expandlab.settings.checks import DEEPEST, within
 
 _FIELD = re.compile(
@@ -78,6 +80,10 @@ class GraphEditor(Silent):
         self.devices = DevicePart(self._take)
         self.text = TextPart(self._take, change)
         self._parts: tuple[Part, ...] = (self.passes, self.accesses, self.resources, self.devices, self.text)
+        for part in self._parts:
+            part.held = self._held
+        # Whoever draws on another thread than the one that changes the document speaks when that has spoken.
+        self._speaking = threading.RLock()
         self.to_accesses = button(
             "Turn into accesses", "Write the slots and connections as the accesses that they mean", self._turn
         )
@@ -118,6 +124,10 @@ class GraphEditor(Silent):
 
     def locate(self, error: GraphError | None) -> None:
         """Say at its place what the planner refuses; None takes it away."""
+        with self._speaking:
+            self._locate(error)
+
+    def _locate(self, error: GraphError | None) -> None:
         where = dict(error.where) if error is not None else {}
         place: Part | None = None
         if error is not None:
@@ -180,9 +190,17 @@ class GraphEditor(Silent):
         except GraphError as error:
             self.locate(error)
 
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Changes of the controls inside are told at the end: the picture goes first."""
+        controls = [control for part in self._parts for control in part.controls()]
+        with self._speaking, together([*controls, *(control.layout for control in controls)]):
+            yield
+
     def _take(self, document: dict[str, Any]) -> None:
-        self.show(document)
-        self._change()
+        with self._held():
+            self.show(document)
+            self._change()
 
 
 def _no_number(text: str) -> Any:

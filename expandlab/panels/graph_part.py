@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from html import escape
 from typing import Any
 
@@ -30,12 +31,22 @@ class Part(Silent):
         self.take = take
         self.document: dict[str, Any] = {}
         self.fields: dict[str, widgets.Widget] = {}
+        self.buttons: dict[str, widgets.Button] = {}
+        # The menu of such things, where there is one.
+        self.chosen: Any = None
+        # Inside it the page is not told of changes; the editor puts its own here, for all its parts.
+        self.held: Callable[[], AbstractContextManager[None]] = nullcontext
         self.place = widgets.HTML(layout=widgets.Layout(margin="0"))
         self.complaint = ""
 
     def rows(self) -> list[widgets.Widget]:
         """The controls, from top to bottom."""
         return list(self.fields.values())
+
+    def controls(self) -> list[widgets.Widget]:
+        """Everything that changes with the document."""
+        menu = [] if self.chosen is None else [self.chosen]
+        return [self.place, *menu, *self.fields.values(), *self.buttons.values()]
 
     def box(self) -> widgets.VBox:
         """The group."""

@@ -112,17 +112,19 @@ class PassPart(Part):
         name = name.strip()
         if name and name != self.name:
             changed = editing.rename_pass(self.document, self.name, name)
-            with self.silence():
-                self.chosen.options = [name if option == self.name else option for option in self.chosen.options]
-                self.chosen.value = name
-            self.take(changed)
+            with self.held():
+                with self.silence():
+                    self.chosen.options = [name if option == self.name else option for option in self.chosen.options]
+                    self.chosen.value = name
+                self.take(changed)
 
     def _inject(self, *, before: bool) -> None:
         document, name = editing.inject(self.document, self.name, before=before)
-        with self.silence():
-            self.chosen.options = [item["name"] for item in editing.passes(document)]
-            self.chosen.value = name
-        self.take(document)
+        with self.held():
+            with self.silence():
+                self.chosen.options = [item["name"] for item in editing.passes(document)]
+                self.chosen.value = name
+            self.take(document)
 
     def _place(self, value: str) -> None:
         if value != "\0own":
@@ -203,10 +205,11 @@ class AccessPart(Part):
         if known and self.owner.name:
             document = editing.add_access(self.document, self.owner.name, next(iter(known)))
             last = len(editing.accesses(document, self.owner.name)) - 1
-            self.show(document)
-            with self.silence():
-                self.chosen.value = last
-            self.take(document)
+            with self.held():
+                self.show(document)
+                with self.silence():
+                    self.chosen.value = last
+                self.take(document)
 
     def _remove(self) -> None:
         self.take(editing.remove_access(self.document, self.owner.name, self.number))

@@ -82,19 +82,21 @@ class ResourcePart(Part):
 
     def _new(self, kind: str) -> None:
         document, name = editing.add_resource(self.document, kind)
-        with self.silence():
-            self.chosen.options = list(editing.resources(document))
-            self.chosen.value = name
-        self.take(document)
+        with self.held():
+            with self.silence():
+                self.chosen.options = list(editing.resources(document))
+                self.chosen.value = name
+            self.take(document)
 
     def _rename(self, name: str) -> None:
         name = name.strip()
         if name and name != self.name:
             changed = editing.rename_resource(self.document, self.name, name)
-            with self.silence():
-                self.chosen.options = list(editing.resources(changed))
-                self.choose(name)
-            self.take(changed)
+            with self.held():
+                with self.silence():
+                    self.chosen.options = list(editing.resources(changed))
+                    self.choose(name)
+                self.take(changed)
 
     def _turn_into(self, kind: str) -> None:
         image = {"size": None, "mips": 1, "layers": 1}

@@ -11,11 +11,14 @@ class Latest:
     """Runs `work` on a thread of its own whenever asked; requests during a run become one more run after it.
 
     So a slider that sends a hundred values paints as many as it can and always the last one, and no callback waits.
-    interval: shortest time between the starts of two runs, in seconds.
+    interval: shortest time between the starts of two runs on that thread, in seconds. inline: where the last run took
+    less, in seconds, and none is under way, the thread that asks does the next one itself, before it goes on.
     """
 
-    def __init__(self, work: Callable[[], None], interval: float = 0.015):
+    def __init__(self, work: Callable[[], None], interval: float = 0.015, inline: float = 0.0):
         self._work = work
+        self._inline = inline
+        self._took = float("inf")
         self._interval = interval
         self._state = threading.Condition()
         self._wanted = False
@@ -31,6 +34,13 @@ class Latest:
             if self._running:
                 return
             self._running = True
+        if self._took < self._inline:
+            self._run()
+            with self._state:
+                if not self._wanted:
+                    self._running = False
+                    self._state.notify_all()
+                    return
         threading.Thread(target=self._loop, name="expandlab panel", daemon=True).start()
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -46,21 +56,26 @@ class Latest:
             self._state.notify_all()
 
     def _loop(self) -> None:
-        while True:
-            with self._state:
-                if not self._wanted:
-                    self._running = False
-                    self._state.notify_all()
-                    return
-                self._wanted = False
-            started = time.monotonic()
-            try:
-                self._work()
-            except BaseException:
-                with self._state:
-                    self._running = False
-                    self._state.notify_all()
-                raise
-            left = self._interval - (time.monotonic() - started)
+        while self._run():
+            left = self._interval - self._took
             if left > 0:
                 time.sleep(left)
+
+    def _run(self) -> bool:
+        """One run, where one is wanted; False if that was all."""
+        with self._state:
+            if not self._wanted:
+                self._running = False
+                self._state.notify_all()
+                return False
+            self._wanted = False
+        started = time.monotonic()
+        try:
+            self._work()
+        except BaseException:
+            with self._state:
+                self._running = False
+                self._state.notify_all()
+            raise
+        self._took = time.monotonic() - started
+        return True

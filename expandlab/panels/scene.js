@@ -67,8 +67,9 @@ class SceneView {
     this.draw();
   }
   draw() {
-    const scene = this.model.get("scene");
-    if (!scene || !scene.width) return;
+    const packed = this.model.get("packed");
+    if (!packed?.byteLength) return;
+    const scene = JSON.parse(new TextDecoder().decode(packed));
     this.root.dataset.receivedAt = performance.timeOrigin + performance.now();
     const focused = this.svg && document.activeElement === this.svg;
     const kept = this.selected;

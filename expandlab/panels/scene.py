@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
-from traitlets import Dict, Int, List, Unicode
+from traitlets import Bytes, Int, List, Unicode
 
 from expandlab.panels.desk import Desk, joined, style
 
@@ -20,13 +21,19 @@ class SceneView(Desk):
 
     alt = Unicode("").tag(sync=True)
     drawn = Int(0).tag(sync=True)
-    scene = Dict().tag(sync=True)
+    # JSON as bytes: as a Dict the widgets on both sides would walk and compare every number of it.
+    packed = Bytes().tag(sync=True)
     chosen = Unicode("").tag(sync=True)
     wrong = List(Unicode()).tag(sync=True)
+
+    @property
+    def scene(self) -> dict[str, Any]:
+        """What is shown; empty before the first."""
+        return json.loads(self.packed) if self.packed else {}
 
     def show(self, scene: dict[str, Any], alt: str) -> None:
         """Show a scene, as of `figures.scene.Scene.to_dict`."""
         with self.hold_sync():
-            self.scene = scene
+            self.packed = json.dumps(scene, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
             self.alt = alt
             self.drawn += 1

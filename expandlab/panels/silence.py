@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import ipywidgets as widgets
 
 
 class Silent:
@@ -30,3 +32,12 @@ class Silent:
             yield
         finally:
             self._quiet.on = before
+
+
+@contextmanager
+def together(controls: Iterable[widgets.Widget]) -> Iterator[None]:
+    """What changes inside is told to the page at the end, in one message for each control."""
+    with ExitStack() as stack:
+        for control in controls:
+            stack.enter_context(control.hold_sync())
+        yield
