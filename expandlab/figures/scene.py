@@ -95,11 +95,11 @@ def _together(*values: Any) -> list[np.ndarray]:
 
 
 def _rounded(values: np.ndarray) -> list[float]:
-    return [round(value, 2) for value in values.tolist()]
+    return np.round(values, 2).tolist()
 
 
 def _flat(points: Any) -> list[float]:
-    return [round(float(value), 2) for point in points for value in point]
+    return _rounded(np.asarray(points, float).reshape(-1))
 
 
 def _hex(colour: Sequence[int]) -> str:

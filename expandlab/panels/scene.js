@@ -107,8 +107,8 @@ class SceneView {
     requestAnimationFrame(() => {
       const channel = new MessageChannel();
       channel.port1.onmessage = () => {
-        this.root.dataset.drawn = drawn;
         this.root.dataset.paintedAt = performance.timeOrigin + performance.now();
+        this.root.dataset.drawn = drawn;
       };
       channel.port2.postMessage(0);
     });

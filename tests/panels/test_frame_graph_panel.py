@@ -2,6 +2,7 @@
 
 import json
 
+import ipywidgets as widgets
 import pytest
 
 from expandlab import FrameGraph, export, panels
@@ -313,3 +314,23 @@ def test_settings_are_copied_loaded_and_reset_and_exported(opened):
 def test_first_settings_that_are_wrong_show_in_the_panel(opened):
     assert "view='nothing'" in opened(view="nothing").error
     assert "graph=5" in opened(5).error
+
+
+def test_an_edit_sends_the_picture_first_and_then_each_control_once(opened, monkeypatch):
+    panel = opened(example="two_readers", mode="dag")
+    editor = panel.controls.editor
+    # However slow the machine is.
+    panel._latest._inline = 60.0
+    # The first picture after the opening is drawn by a thread, as nobody knows how long it takes.
+    editor.passes.chosen.value = "produce"
+    panel.controls.own["tags"].value = False
+    assert panel.settle()
+    sent = []
+    monkeypatch.setattr(widgets.Widget, "_send", lambda self, *_, **__: sent.append(self))
+    editor.passes.buttons["Inject after"].click()
+    assert panel.settle()
+    # The menus of the whole editor; what stands outside it, as the example's, is told when it changes.
+    held = {id(one) for part in editor._parts for one in part.controls()} | {id(panel.view)}
+    sent = [one for one in sent if id(one) in held]
+    assert sent[0] is panel.view and sent.count(panel.view) == 1
+    assert len(sent) > 3 and len({id(one) for one in sent}) == len(sent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from expandlab.graph import Plan
@@ -115,6 +116,7 @@ def _used(plan: Plan, name: str) -> dict[str, None]:
     return dict.fromkeys(access.resource for access in plan.passes[name].accesses)
 
 
+@lru_cache(maxsize=10_000)
 def ident(*parts: str) -> str:
     """`graph:edge:a:b`: one text for each tuple of names, whatever the names hold."""
     return ":".join(part.replace("\\", "\\\\").replace(":", "\\:") for part in parts)
