@@ -32,6 +32,9 @@ help:
 	@echo "make docs     set up, then write the notebooks and docs/ as a static site (SITE=, by default build/site)"
 	@echo "make test     set up, then run all tests (TEST_FLAGS='-k topk'; EXPANDLAB_REQUIRE=gpu,browser: no skips)"
 	@echo "make soak     the generated tests with 500 examples each"
+	@echo "make soak-hour    random cases against NumPy for an hour, with the memory that they leave"
+	@echo "make test-newest  the suite with the newest of every dependency; test-oldest: with the oldest lock;"
+	@echo "                  test-wheel: the built wheel in an empty environment, away from this folder"
 	@echo "make lint     ruff and nbstripout, changing nothing"
 	@echo "make format   let both of them repair what they can"
 	@echo "make lock     write the locks and environment.yml anew (LOCK_FLAGS=--upgrade: newest versions)"
@@ -69,6 +72,18 @@ docs:
 test:
 	@$(setup) python driver browser
 	$(with_path) $(python) -m pytest $(TEST_FLAGS)
+
+# Environments of their own under build/, so that .venv stays as it is.
+.PHONY: test-newest test-oldest test-wheel
+test-newest test-oldest test-wheel:
+	@$(setup) python driver
+	PYTHON="$(PYTHON)" sh .ci/against.sh $(@:test-%=%) $(TEST_FLAGS)
+
+# One core for an hour. `python tests/soak.py --only NUMBER --seed SEED` runs one of its cases again.
+.PHONY: soak-hour
+soak-hour:
+	@$(setup) python driver
+	$(with_path) nice -n 19 $(python) tests/soak.py --minutes 60
 
 # The generated tests alone: the others are the same with any number of examples.
 soak: export EXPANDLAB_HYPOTHESIS = soak

@@ -94,7 +94,11 @@ def test_doctor_says_what_to_install_when_there_is_no_driver(monkeypatch):
     assert "Vulkan driver" in advice and "Chromium" in advice and "no such card" in advice
 
 
-def test_lab_starts_jupyter_on_the_loopback_and_ends_as_it_does(monkeypatch):
+def test_lab_starts_jupyter_on_the_loopback_and_ends_as_it_does(monkeypatch, tmp_path):
+    # An installed package has no notebooks beside it; then those of the current folder are meant.
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "00_start_here.ipynb").touch()
+    monkeypatch.chdir(tmp_path)
     import subprocess
 
     lines = []
