@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 # Files that a browser shows or saves as they are; every other one becomes a page.
-AS_THEY_ARE = {".svg", ".png", ".json", ".csv"}
+AS_THEY_ARE = {".svg", ".gz", ".png", ".json", ".csv"}
 
 
 class DeadLinkError(Exception):
