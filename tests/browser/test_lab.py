@@ -376,6 +376,12 @@ def test_every_move_of_a_slider_is_painted(panel, record_property):
 
 def test_the_server_and_the_kernels_logged_no_fault(start, problem, lab):
     faults = ("Traceback", "[E ", " ERROR ", "Exception", "Invalid message", "XDG_RUNTIME_DIR", "panicked")
-    bad = [line for line in lab.log().splitlines() if any(word in line for word in faults)]
+    # Pages that other tests reload in the middle of a message: tornado tells of each one, and nobody is to blame.
+    closed = (
+        r"Task exception was never retrieved\nfuture: [^\n]*exception=WebSocketClosedError\(\)>\n"
+        r"Traceback.*?\ntornado\.websocket\.WebSocketClosedError\n"
+    )
+    log = re.sub(closed, "", lab.log(), flags=re.DOTALL)
+    bad = [line for line in log.splitlines() if any(word in line for word in faults)]
     assert bad == []
     assert start.complaints() == [] and problem.complaints() == []
