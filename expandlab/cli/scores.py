@@ -29,7 +29,7 @@ def read_scores(path: Path, column: str | None, dtype: str | None) -> np.ndarray
     try:
         # Pickles inside a file are code; scores never need them.
         found = np.load(path, allow_pickle=False) if suffix == ".npy" else _column(_table(path, suffix), column, path)
-    except (ValueError, EOFError, TypeError, ImportError) as error:
+    except (ValueError, EOFError, TypeError, ImportError, RecursionError) as error:
         raise ValueError(f"{path.name}: cannot be read as {suffix[1:]} scores ({error})") from error
     if suffix != ".npy":
         return _converted(found, dtype or "float32", path)

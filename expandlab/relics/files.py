@@ -7,7 +7,7 @@ nothing is guessed and nothing is left out in silence.
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,8 @@ def _parsed(path: Path) -> Any:
     try:
         # Exports come with and without a byte-order mark.
         return json.loads(path.read_text(encoding="utf-8-sig"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
+        # ValueError: no JSON, no UTF-8, or a number of thousands of digits.
         raise RelicsError(f"{path}: is not JSON ({error})") from None
 
 
@@ -154,21 +155,21 @@ def _one_of(name: str, value: Any, known: Mapping[str, str]) -> str:
 
 
 def _number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= sys.float_info.max:
         raise _Fault(f"{name}={value!r} is not a finite number")
     return float(value)
 
 
 def _stars(entry: Mapping[str, Any], name: str) -> int:
     value = _field(entry, name)
-    if isinstance(value, bool) or value not in MOST_LEVELS:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value not in MOST_LEVELS:
         raise _Fault(f"{name}={value!r}: relics have {', '.join(map(str, sorted(MOST_LEVELS)))} stars")
     return int(value)
 
 
 def _level(entry: Mapping[str, Any], name: str, stars: str) -> int:
     value, most = _field(entry, name), MOST_LEVELS[_stars(entry, stars)]
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value) or not 0 <= value <= most:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value not in range(most + 1):
         raise _Fault(f"{name}={value!r}: with these stars a whole number from 0 to {most}")
     return int(value)
 

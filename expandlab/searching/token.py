@@ -45,7 +45,7 @@ def read_token(
     if isinstance(resume, str):
         try:
             resume = json.loads(resume)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"resume: is not JSON ({error}); give the .token of a cancelled search") from None
     if not isinstance(resume, Mapping) or resume.get("format") != _FORMAT:
         raise ValueError("resume: is no token of a search; give the .token of a cancelled one")

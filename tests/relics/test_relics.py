@@ -85,6 +85,10 @@ def test_a_relic_may_have_no_sub_stats():
         (SAVED, ["part"], "Torso", "part='Torso'"),
         (SAVED, ["part"], ..., "part is missing"),
         (SAVED, ["grade"], True, "grade=True"),
+        (SAVED, ["grade"], [5], "grade=[5]"),
+        (SAVED, ["main", "value"], 10**400, "main.value=1000"),
+        (SCANNED, ["level"], float("inf"), "level=inf"),
+        (SCANNED, ["level"], float("nan"), "level=nan"),
         (SAVED, ["substats", 0, "value"], -1, "substats[0].value=-1"),
     ],
 )
@@ -109,9 +113,10 @@ def test_files_are_read_with_and_without_a_mark_and_others_refused(tmp_path):
     for encoding in ("utf-8", "utf-8-sig"):
         path.write_text(json.dumps(document(SCANNED)), encoding=encoding)
         assert len(relics.load(path)) == 1
-    path.write_bytes(b"\xff\xfe{")
-    with pytest.raises(xl.RelicsError, match="is not JSON"):
-        relics.load(path)
+    for text in (b"\xff\xfe{", b"[" * 200_000, b'{"relics": [' + b"9" * 5000 + b"]}"):
+        path.write_bytes(text)
+        with pytest.raises(xl.RelicsError, match="is not JSON"):
+            relics.load(path)
 
 
 @pytest.mark.parametrize("form", [to_scanner, to_optimizer])

@@ -243,6 +243,7 @@ GOOD = "fn score(pick: array<u32, 2>) -> f32 { return 1.0; }"
         (((2, 3), GOOD, 1), {"devices": []}, ValueError, r"devices=\[\]"),
         (((2, 3), GOOD, 1), {"devices": "reference"}, xl.UnsupportedError, "reference"),
         (((2, 3), GOOD, 1), {"resume": "{"}, ValueError, "resume: is not JSON"),
+        (((2, 3), GOOD, 1), {"resume": "[" * 200_000}, ValueError, "resume: is not JSON"),
         (((2, 3), GOOD, 1), {"resume": {"format": "other"}}, ValueError, "resume: is no token"),
     ],
 )
