@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -188,15 +187,3 @@ def test_learning_on_a_software_adapter_leaves_its_timestamps_alone(lavapipe, mo
     assert (
         own.timestamp_period_ns is None or xl.measure(["append"], [3] * 99, device=own, **quick).timer != "wall clock"
     )
-
-
-def test_the_shipped_model_is_of_one_device_and_driver_and_knows_every_strategy_that_runs():
-    paths = sorted((Path(learning.__file__).parent / "defaults").glob("*.json"))
-    assert paths
-    for path in paths:
-        shipped = model.CostModel.load(path)
-        assert shipped.device and shipped.driver and not shipped.software
-        assert set(shipped.fits) <= set(xl.strategies())
-        stats = shipped.statistics(COUNTS[0])
-        for name in ("prefix_search", "po2_merged", "tile_search"):
-            assert 0.0 < shipped.predict(name, stats).ms < 10.0
