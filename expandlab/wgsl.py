@@ -25,6 +25,21 @@ _ANCHOR = re.compile(r"//:\s*([\w-]+)")
 _COMMENT, _NESTED = re.compile(r"//[^\n]*|/\*"), re.compile(r"/\*|\*/")
 # Stands behind a name of the caller's that one of ours would clash with.
 RENAMED = "_of_body"
+# Faults that naga tells without their place, or with that of a line of ours that leads there: what it says, where the
+# place is (the message's own words filled in), and what to do.
+_UNPLACED = (
+    (r"declaration of `(\w+)` is cyclic", r"\b(?:fn|struct|alias|const|override|var(?:\s*<[^>]*>)?)\s+({0})\b", None),
+    (
+        "Uses operations forbidden at this stage",
+        r"\b(discard|dpd[xy]\w*|fwidth\w*)\b",
+        "{0} belongs to fragment shaders, and this is none; leave it out",
+    ),
+    (
+        r"Missing value for pipeline-overridable constant with identifier string: '(\w+)'",
+        r"(?:\boverride\s+(?={0}\b)|@id\(\s*{0}[iu]?\s*,?\s*\)\s*override\s+)(\w+)",
+        "override {0} has no value; write one behind it, or make it a const",
+    ),
+)
 _BINDING = re.compile(
     r"@group\((\d+)\)\s*@binding\((\d+)\)\s*var<\s*(uniform|storage)\s*(?:,\s*(read|read_write))?\s*>\s*(\w+)\s*:"
 )
@@ -185,7 +200,7 @@ def explain(source: Source, message: str, offset: int = 0) -> ShaderError:
     """A compiler's `message` about `source` as an error with file, line and caret.
 
     `offset` is the number of lines that were put in front of the text for the backend. Understands naga
-    (`wgsl:LINE:COLUMN`) and Tint (`:LINE:COLUMN error:`).
+    (`wgsl:LINE:COLUMN`) and Tint (`:LINE:COLUMN error:`), and looks for the place itself where naga names none.
     """
     place = re.search(r"wgsl:(\d+):(\d+)", message) or re.search(r":(\d+):(\d+) error", message)
     what = re.search(r"(?:parsing error:|error:)\s*(.+)", message)
@@ -198,9 +213,16 @@ def explain(source: Source, message: str, offset: int = 0) -> ShaderError:
         # naga's validation names the function first, and why it is invalid behind `=`.
         more = [row.strip()[1:].strip() for row in message.splitlines() if row.strip().startswith("=")]
         reason = ": ".join([reason, *(text for text in more if text)])
-    if place is None:
+    number, column = (int(place.group(1)) - offset, int(place.group(2))) if place else (0, 0)
+    for told, pattern, advice in _UNPLACED:
+        named = re.search(told, message)
+        found = named and re.search(pattern.format(*named.groups()), without_comments(source.text)[0])
+        if found:
+            number = source.text.count("\n", 0, found.start(1)) + 1
+            column = found.start(1) - source.text.rfind("\n", 0, found.start(1))
+            reason = advice.format(found.group(1)) if advice else reason
+    if not number:
         return ShaderError(f"{source.name}: {reason}\n{message.strip()}", file=source.name)
-    number, column = int(place.group(1)) - offset, int(place.group(2))
     where = source.locate(number)
     rows = source.text.split("\n")
     text = rows[number - 1].rstrip("\r") if 0 < number <= len(rows) else ""

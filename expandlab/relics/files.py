@@ -88,9 +88,10 @@ def _saved(entry: Mapping[str, Any]) -> Relic:
         raise _Fault(f"main={main!r} is not an object with `stat` and `value`")
     stat = _main_of(slot, _field(main, "stat", "main.stat"))
     size = _number("main.value", _field(main, "value", "main.value"))
-    if size > _SLACK * main_value(stat, rarity, MOST_LEVELS[rarity]):
-        raise _Fault(f"main.value={size!r}: {stat} of a {rarity}-star relic ends at "
-                     f"{main_value(stat, rarity, MOST_LEVELS[rarity]):.4g}")  # fmt: skip
+    most = main_value(stat, rarity, MOST_LEVELS[rarity])
+    # A main stat has its base at level 0 already, so 0 is a fault as well.
+    if not 0 < size <= _SLACK * most:
+        raise _Fault(f"main.value={size!r}: {stat} of a {rarity}-star relic lies above 0 and at most at {most:.4g}")
     return Relic(slot, _set(entry), rarity, level, (stat, size), _subs(entry, "stat", _saved_sub), _name(entry))
 
 

@@ -20,7 +20,8 @@ class Leaders:
     def __init__(self, k: int, items: Iterable[tuple[int, int, int]] = ()):
         self.k = k
         self._lock = threading.Lock()
-        self._items = sorted(items)[:k]
+        self._items: list[tuple[int, int, int]] = []
+        self.merge(items)
 
     def add(self, bits: np.ndarray, places: np.ndarray, base: int) -> None:
         """Add scores, as bits, of picks `base + place`; those that are there already are not added twice."""
@@ -32,7 +33,11 @@ class Leaders:
     def merge(self, items: Iterable[tuple[int, int, int]]) -> None:
         """Add what another search has found; items that are there already are not added twice."""
         with self._lock:
-            self._items = sorted({tuple(item) for item in items}.union(self._items))[: self.k]
+            # By number: a pick that a second device scored again may have another last bit there.
+            found: dict[int, tuple[int, int, int]] = {}
+            for item in sorted({tuple(item) for item in items}.union(self._items)):
+                found.setdefault(item[1], item)
+            self._items = list(found.values())[: self.k]
 
     def bound(self, base: int) -> tuple[int, int]:
         """The pair (key, place in a pass from `base` on) before which a score has to be to matter."""

@@ -25,7 +25,7 @@ from expandlab.searching.pool import Pool
 from expandlab.searching.report import SearchProgress
 from expandlab.searching.run import opened
 from expandlab.searching.space import digits_of
-from expandlab.searching.token import digest_of
+from expandlab.searching.token import checked_leaders, digest_of
 from expandlab.topk.arguments import whole
 from expandlab.topk.keys import keys_of
 
@@ -221,15 +221,10 @@ class _Search:
         for name, value in mine.items():
             if not isinstance(resume, Mapping) or resume.get(name) != value:
                 raise ValueError(f"resume: its {name} is not that of this search; give the .token of a cancelled one")
-        done, leaders = resume.get("done"), resume.get("leaders")
-        good = type(done) is int and 0 <= done <= partial_bound(self.pool) and isinstance(leaders, list)
-        total = math.prod(self.pool.sizes)
-        if not good or not all(
-            isinstance(item, list) and len(item) == 3 and all(type(n) is int for n in item) and 0 <= item[1] < total
-            for item in leaders
-        ):
+        done = resume.get("done")
+        if type(done) is not int or not 0 <= done <= partial_bound(self.pool):
             raise ValueError("resume: what it has done is no part of this search")
-        self.leaders.merge(tuple(item) for item in leaders)
+        self.leaders.merge(checked_leaders(resume.get("leaders"), self.k, math.prod(self.pool.sizes)))
         return done
 
 

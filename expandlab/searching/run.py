@@ -53,7 +53,7 @@ def search(
     """
     sizes = check_space(space)
     total = product_of(sizes)
-    k = check_k(k, total, "the space has")
+    k = check_k(k, total, "the space has", "picks")
     digest = digest_of(_text(score), buffers)
     done, items = read_token(resume, sizes, k, digest, total) if resume is not None else ([], [])
     work = Work(total, done, Leaders(k, items), on_progress, cancel)

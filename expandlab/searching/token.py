@@ -7,8 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from expandlab.searching.leaders import Leaders
 from expandlab.searching.space import joined
+from expandlab.topk.keys import keys_of
 from expandlab.user_wgsl import checked_buffer, mapping_of
 
 _FORMAT = "expandlab-search-1"
@@ -52,14 +55,27 @@ def read_token(
     for name, mine in (("space", list(space)), ("k", k), ("score_sha256", digest)):
         if resume.get(name) != mine:
             raise ValueError(f"resume: its {name} is {resume.get(name)!r}, and this search has {mine!r}")
-    done, leaders = (_rows(resume.get(name), width, name) for name, width in (("done", 2), ("leaders", 3)))
+    done = _rows(resume.get("done"), 2, "done")
     if any(not 0 <= begin <= end <= total for begin, end in done):
         raise ValueError(f"resume: a range of done lies outside 0 .. {total}")
-    if len(leaders) > k or any(
-        not (0 <= key < 2**32 and 0 <= number < total and 0 <= bits < 2**32) for key, number, bits in leaders
-    ):
-        raise ValueError("resume: its leaders are no picks of this search")
-    return done, leaders
+    return done, checked_leaders(resume.get("leaders"), k, total)
+
+
+def checked_leaders(rows: Any, k: int, total: int) -> list[tuple[int, int, int]]:
+    """The leaders of a token. Raises ValueError naming `resume` where a search of `total` picks cannot have them."""
+    leaders = _rows(rows, 3, "leaders")
+    if len(leaders) > k:
+        raise ValueError(f"resume: leaders: {len(leaders):,} of them, and k={k:,}")
+    seen = set()
+    for key, number, bits in leaders:
+        if not (0 <= number < total and 0 <= bits < 2**32):
+            raise ValueError("resume: its leaders are no picks of this search")
+        if key != keys_of(np.array([bits], np.uint32).view(np.float32), True)[0]:
+            raise ValueError(f"resume: leaders: pick {number} has another score than its key says")
+        if number in seen:
+            raise ValueError(f"resume: leaders: pick {number} stands there twice")
+        seen.add(number)
+    return leaders
 
 
 def _rows(rows: Any, width: int, name: str) -> list[tuple[int, ...]]:

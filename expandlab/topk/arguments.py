@@ -44,11 +44,13 @@ def whole(name: str, value: Any, low: int = 0) -> int:
     return int(value)
 
 
-def check_k(k: Any, n: int, what: str = "values has") -> int:
-    """`k` as an int from 0 to n."""
+def check_k(k: Any, n: int, what: str = "values has", items: str = "scores") -> int:
+    """`k` as an int from 0 to n, the number of `items` that there are."""
     k = whole("k", k)
+    if k > n == 0:
+        raise ValueError(f"k={k:,}: {what} no {items}, so only k=0 can be had")
     if k > n:
-        raise ValueError(f"k={k:,}: {what} only {n:,} scores; give k={n} or less")
+        raise ValueError(f"k={k:,}: {what} {n:,} {items if n > 1 else items[:-1]}; give k from 0 to {n}")
     return k
 
 

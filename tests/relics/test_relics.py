@@ -80,6 +80,13 @@ def test_a_relic_may_have_no_sub_stats():
         (SCANNED, ["rarity"], 6, "rarity=6"),
         (SCANNED, ["set"], "", "set=''"),
         (SAVED, ["main", "value"], 324, "main.value=324"),
+        (
+            SAVED,
+            ["main", "value"],
+            -32.4,
+            "main.value=-32.4: CRIT Rate of a 5-star relic lies above 0 and",
+        ),
+        (SAVED, ["main", "value"], 0, "main.value=0.0"),
         (SAVED, ["main", "stat"], "Wind DMG Boost", "cannot be on Body"),
         (SAVED, ["main"], "CRIT Rate", "main='CRIT Rate'"),
         (SAVED, ["part"], "Torso", "part='Torso'"),

@@ -60,7 +60,17 @@ def test_a_search_on_devices_goes_on_after_a_cancel(drivers):
 
 
 @pytest.mark.parametrize(
-    "change", [{"k": 7}, {"pool_sha256": ""}, {"done": -1}, {"done": 10**9}, {"leaders": [[1]]}, {"format": "other"}]
+    "change",
+    [
+        {"k": 7},
+        {"pool_sha256": ""},
+        {"done": -1},
+        {"done": 10**9},
+        {"leaders": [[1]]},
+        {"format": "other"},
+        {"leaders": [[0x407FFFFF, 0, 2**32]]},
+        {"leaders": [[0x407FFFFF, 0, 0x3F800000]] * 2},
+    ],
 )
 def test_a_token_of_another_search_is_refused(change):
     pool, cancel = POOLS["two slots"], threading.Event()

@@ -12,6 +12,7 @@ import pytest
 from drivers import driver
 
 import expandlab as xl
+from expandlab.searching.leaders import Leaders
 from expandlab.searching.space import digits_of, joined, parts_of
 
 pytestmark = pytest.mark.gpu
@@ -230,14 +231,21 @@ GOOD = "fn score(pick: array<u32, 2>) -> f32 { return 1.0; }"
         (((2, 1.5), GOOD, 1), {}, TypeError, r"space\[1\]=1.5"),
         (((2, -1), GOOD, 1), {}, ValueError, r"space\[1\]=-1"),
         (((2, 2**32), GOOD, 1), {}, ValueError, r"space\[1\]=4294967296"),
-        (((2, 3), GOOD, 7), {}, ValueError, "k=7"),
+        (((2, 3), GOOD, 7), {}, ValueError, "k=7: the space has 6 picks; give k from 0 to 6"),
         (((2, 3), GOOD, -1), {}, ValueError, "k=-1"),
-        (((2, 0), GOOD, 1), {}, ValueError, "k=1"),
+        (((2, 0), GOOD, 1), {}, ValueError, "k=1: the space has no picks, so only k=0 can be had"),
         (((2, 3), 5, 1), {}, TypeError, "score=5"),
         (((2, 3), "fn scores() {}", 1), {}, xl.ShaderError, "score: defines no fn score"),
         (((2, 3), "\nfn score(pick: u32) -> f32 { return 1.0; }", 1), {}, xl.ShaderError, "score:2: score must be"),
         (((2, 3), "fn score(pick: array<u32, 3>) -> f32 { return 1.0; }", 1), {}, xl.ShaderError, "score:1"),
         (((2, 3), GOOD.replace("1.0", "nonsense"), 1), {}, xl.ShaderError, "score:1:"),
+        (((2, 3), GOOD.replace("return", "\ndiscard; return"), 1), {}, xl.ShaderError, "score:2:1: discard belongs"),
+        (
+            ((2, 3), "override A: f32;\n" + GOOD.replace("1.0", "A"), 1),
+            {},
+            xl.ShaderError,
+            "score:1:10: override A",
+        ),
         (((2, 3), GOOD, 1), {"buffers": {"w": xl.atomic(np.zeros(3, np.uint32))}}, ValueError, "only reads"),
         (((2, 3), GOOD, 1), {"buffers": {"w": np.zeros(3)}}, TypeError, "float64"),
         (((2, 3), GOOD, 1), {"devices": []}, ValueError, r"devices=\[\]"),
@@ -253,23 +261,37 @@ def test_bad_arguments_are_named(arguments, options, error, told, lavapipe):
     assert xl.search((2, 3), GOOD, 2, devices=lavapipe).indices.tolist() == [0, 1]
 
 
+# The key of a score of 1.0: its bits with the sign's turned over, and all turned over for the largest.
+ONE = 0x407FFFFF
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
         ({"space": [3, 2]}, "its space"),
-        ({"k": 2}, "its k"),
+        ({"k": 4}, "its k"),
         ({"score_sha256": "0"}, "its score_sha256"),
         ({"done": [[0, 7]]}, "outside"),
         ({"done": [[0]]}, "done is not"),
         ({"done": "all"}, "done is not"),
         ({"leaders": [[0, 6, 0]]}, "leaders are no picks"),
         ({"leaders": [[0, 1.5, 0]]}, "leaders is not"),
+        ({"leaders": [[ONE, 0, 0x3F800001]]}, "pick 0 has another score"),
+        ({"leaders": [[ONE, 4, 0x3F800000], [ONE, 4, 0x3F800000]]}, "pick 4 stands there twice"),
+        ({"leaders": [[ONE, 4, 0x3F800000], [ONE + 1, 4, 0x3F7FFFFF]]}, "pick 4 stands there twice"),
+        ({"leaders": [[ONE, pick, 0x3F800000] for pick in range(4)]}, "4 of them, and k=3"),
     ],
 )
 def test_a_token_of_another_search_is_refused(change, told, lavapipe):
-    token = xl.search((2, 3), GOOD, 1, devices=lavapipe).token
+    token = xl.search((2, 3), GOOD, 3, devices=lavapipe).token
     with pytest.raises(ValueError, match=told):
-        xl.search((2, 3), GOOD, 1, devices=lavapipe, resume={**token, **change})
+        xl.search((2, 3), GOOD, 3, devices=lavapipe, resume={**token, **change})
+
+
+def test_a_pick_that_devices_score_differently_leads_once():
+    leaders = Leaders(3, [(ONE, 4, 0x3F800000), (ONE, 5, 0x3F800000)])
+    leaders.merge([(ONE + 1, 4, 0x3F7FFFFF), (ONE + 2, 9, 0x3F7FFFFE)])
+    assert leaders.numbers().tolist() == [4, 5, 9] and leaders.bound(0) == (ONE + 2, 9)
 
 
 def test_names_of_ours_are_free_in_a_score(lavapipe):

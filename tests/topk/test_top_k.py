@@ -113,7 +113,9 @@ def test_the_same_in_every_run(method, gpu):
     [
         (np.zeros((2, 2), np.float32), 1, ValueError, "2 dimensions"),
         (np.float32(3), 1, ValueError, "0 dimensions"),
-        (np.zeros(3, np.float32), 4, ValueError, "k=4"),
+        (np.zeros(3, np.float32), 4, ValueError, "k=4: values has 3 scores; give k from 0 to 3"),
+        (np.zeros(1, np.float32), 2, ValueError, "k=2: values has 1 score; give k from 0 to 1"),
+        (np.zeros(0, np.float32), 1, ValueError, "k=1: values has no scores, so only k=0 can be had"),
         (np.zeros(3, np.float32), -1, ValueError, "k=-1"),
         (np.zeros(3, np.float32), 1.0, TypeError, "k=1.0"),
         (np.zeros(3, np.float32), True, TypeError, "k=True"),
