@@ -39,11 +39,15 @@ class Scene:
         gid: str | None = None, smooth: bool = False,
     ) -> None:  # fmt: skip
         """Rectangles, as of `Canvas.rects`."""
-        corners = np.stack([np.atleast_1d(v) for v in _together(x, y, width, height)], -1)
+        sides = (x, y, width, height)
+        if all(isinstance(side, (int, float)) for side in sides):
+            corners = _rounded(sides)
+        else:
+            corners = _rounded(np.stack([np.atleast_1d(v) for v in _together(*sides)], -1).reshape(-1).tolist())
         if isinstance(face, np.ndarray):
             named = [_hex(colour) for colour in np.atleast_2d(face)]
             face = named[0] if len(named) == 1 else named
-        self.marks.append(["r", _rounded(corners.reshape(-1)), face, edge, line])
+        self.marks.append(["r", corners, face, edge, line])
 
     def polygons(self, corners: Any, face: Any, *, gid: str | None = None) -> None:
         """Polygons, as of `Canvas.polygons`."""
@@ -53,7 +57,7 @@ class Scene:
         """One diagonal through each rectangle."""
         x, y, width, height = (np.atleast_1d(v) for v in _together(x, y, width, height))
         ends = np.stack([x, y + height, x + width, y], -1)
-        self.marks.append(["l", [_rounded(row) for row in ends], c.IDLE_HATCH, 0.8, []])
+        self.marks.append(["l", [_rounded(row) for row in ends.tolist()], c.IDLE_HATCH, 0.8, []])
 
     def lines(
         self, segments: Any, colour: str, line: float = 1.0, *, gid: str | None = None, style: Any = "solid"
@@ -86,7 +90,7 @@ class Scene:
         box: (x, y, width, height), or path: the points of a stroke. says: lines, the first a title. near: ids of what
         lights up with it. more: further plain values for the page, as `pass`.
         """
-        shape = {"box": _rounded(np.asarray(box, float))} if box is not None else {"path": _flat(path)}
+        shape = {"box": _rounded(box)} if box is not None else {"path": _flat(path)}
         self.targets.append({"id": id, "kind": kind, "says": list(says), "near": list(near), **shape, **(more or {})})
 
 
@@ -94,12 +98,13 @@ def _together(*values: Any) -> list[np.ndarray]:
     return np.broadcast_arrays(*(np.asarray(value, float) for value in values))
 
 
-def _rounded(values: np.ndarray) -> list[float]:
-    return np.round(values, 2).tolist()
+def _rounded(values: Iterable[float]) -> list[float]:
+    # Most marks are of a few numbers, for which arrays cost more than they save.
+    return [round(float(value), 2) for value in values]
 
 
-def _flat(points: Any) -> list[float]:
-    return _rounded(np.asarray(points, float).reshape(-1))
+def _flat(points: Iterable[Iterable[float]]) -> list[float]:
+    return [round(float(value), 2) for point in points for value in point]
 
 
 def _hex(colour: Sequence[int]) -> str:

@@ -41,6 +41,8 @@ class SettingsPanel(widgets.VBox, Generic[Settings]):
         self._start = settings
         self._settings = settings
         self._turn = threading.RLock()
+        # How often the settings were changed, and what that was for those that are drawn.
+        self._changes = self._drawing = 0
         # What is wrong with the controls as they stand; a picture of earlier settings must not wipe it away.
         self._complaint = ""
         self.alert = Message("alert")
@@ -76,6 +78,7 @@ class SettingsPanel(widgets.VBox, Generic[Settings]):
     def settings(self, wanted: Settings) -> None:
         with self._turn:
             self._settings = wanted
+            self._changes += 1
             self._complaint = ""
             self.controls.show(wanted)
         self._navigate(wanted)
@@ -111,6 +114,7 @@ class SettingsPanel(widgets.VBox, Generic[Settings]):
                 self._complaint = NO_FILE if error.name == "file" else explain(error)
                 self.alert.say(self._complaint)
                 return
+            self._changes += 1
             self._complaint = ""
         self._latest.ask()
 
@@ -132,13 +136,23 @@ class SettingsPanel(widgets.VBox, Generic[Settings]):
 
     def _render(self) -> None:
         """Draw the settings as they are; whatever goes wrong shows in the error line, and the picture stays."""
+        wrong = ""
+        with self._turn:
+            settings, self._drawing = self._settings, self._changes
         try:
-            self._draw(self._settings)
+            self._draw(settings)
             # Only while it is wanted: a slider should not pay for a table that nobody sees.
             self.about.value = self._tabulated() if self.tables.value else ""
-            self.alert.say(self._complaint)
         except Exception as error:
-            self.alert.say(explain(error))
+            wrong = explain(error)
+        with self._turn:
+            if not self._stale:
+                self.alert.say(self._complaint or wrong)
+
+    @property
+    def _stale(self) -> bool:
+        """Whether the settings that are being drawn were changed meanwhile: what is wrong with them is not told."""
+        return self._drawing != self._changes
 
 
 def first_settings(kind: type[Settings], given: dict[str, Any]) -> tuple[Settings, str]:

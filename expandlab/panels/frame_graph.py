@@ -34,14 +34,14 @@ class GraphControls(Silent):
     """Widgets for every field of `GraphSettings`.
 
     change: called whenever the user moves something. own: the controls by the name of their setting; editor: that of
-    `graph`.
+    `graph`. turn: as of `GraphEditor`.
     """
 
-    def __init__(self, settings: GraphSettings, change: Callable[[], None]):
+    def __init__(self, settings: GraphSettings, change: Callable[[], None], turn: Any = None):
         super().__init__()
         self._change = change
         self._graph: Any = None
-        self.editor = GraphEditor(self._edited)
+        self.editor = GraphEditor(self._edited, turn)
         titles = [(item.title, name) for name, item in EXAMPLES.items()]
         self.own: dict[str, widgets.Widget] = {
             "example": labelled(
@@ -138,14 +138,14 @@ class FrameGraphPanel(PagePanel[GraphSettings]):
     page: Sketch | None
     view: SceneView
     # An edit is one step, not a slider's hundred: its picture goes out before what the editor has to say.
-    inline = 0.1
+    inline = 0.3
 
     def _look_at(self) -> None:
         self.desk = self.view = SceneView()
 
     def _controls(self, settings: GraphSettings) -> GraphControls:
         self.view.observe(lambda change: self.controls.editor.passes.choose(change["new"]), "chosen")
-        return GraphControls(settings, self._changed)
+        return GraphControls(settings, self._changed, self._turn)
 
     def close(self) -> None:
         """Close the panel and its parts, and end what it is doing."""
@@ -163,18 +163,26 @@ class FrameGraphPanel(PagePanel[GraphSettings]):
         return [grid, self.gains.progress, alert, self.controls.editor.goto, *rest, self.gains.results]
 
     def _draw(self, settings: GraphSettings) -> None:
-        editor = self.controls.editor
         try:
             page = sketch(settings)
         except GraphError as error:
-            editor.locate(error)
-            self.view.wrong = [str(name) for name in error.where.get("passes", ())]
+            self._locate(error)
             raise
-        editor.locate(None) if not editor.complaint else None
-        if self.view.wrong:
-            self.view.wrong = []
+        self._locate(None)
         self.page = page
         self.view.show(page.scene, page.description)
+
+    def _locate(self, error: GraphError | None) -> None:
+        """Say in the editor and in the picture what is wrong, unless the document is another one by now."""
+        editor = self.controls.editor
+        with self._turn:
+            if self._stale:
+                return
+            if error is not None or not editor.complaint:
+                editor.locate(error)
+            wrong = [] if error is None else [str(name) for name in error.where.get("passes", ())]
+            if self.view.wrong != wrong:
+                self.view.wrong = wrong
 
     def _offer_dot(self) -> None:
         if self.page is not None:

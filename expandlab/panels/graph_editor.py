@@ -66,11 +66,13 @@ class TextPart(Part):
 class GraphEditor(Silent):
     """Widgets that change a document. document: as it stands. complaint: what is wrong with the text, or empty.
 
-    change: called with nothing whenever the user changed the document. passes, accesses, resources, devices, text:
-    the parts. to_accesses: the button that turns slots and connections into accesses, which the parts can edit.
+    change: called with nothing whenever the user changed the document. turn: held while the controls change; whoever
+    draws on another thread than the one that changes the document speaks when that has spoken. passes, accesses,
+    resources, devices, text: the parts. to_accesses: the button that turns slots and connections into accesses, which
+    the parts can edit.
     """
 
-    def __init__(self, change: Callable[[], None]):
+    def __init__(self, change: Callable[[], None], turn: threading.RLock | None = None):
         super().__init__()
         self._change = change
         self.document: dict[str, Any] = {}
@@ -82,14 +84,16 @@ class GraphEditor(Silent):
         self._parts: tuple[Part, ...] = (self.passes, self.accesses, self.resources, self.devices, self.text)
         for part in self._parts:
             part.held = self._held
-        # Whoever draws on another thread than the one that changes the document speaks when that has spoken.
-        self._speaking = threading.RLock()
+        self._speaking = threading.RLock() if turn is None else turn
         self.to_accesses = button(
             "Turn into accesses", "Write the slots and connections as the accesses that they mean", self._turn
         )
         self.goto = button("Go to it", "Choose the pass, access or resource that the error is about", self._go)
         shown(self.goto, False)
         self._where: dict[str, Any] = {}
+        # What `locate` was told while the controls still show the document before; None when they do not.
+        self._later: list[GraphError | None] | None = None
+        self._holding = False
 
     @property
     def complaint(self) -> str:
@@ -108,7 +112,11 @@ class GraphEditor(Silent):
 
     def show(self, document: Any) -> None:
         """Show a document, without calling `change`."""
-        self.document = copy.deepcopy(dict(document))
+        with self._speaking:
+            self._show(copy.deepcopy(dict(document)))
+
+    def _show(self, document: Any) -> None:
+        self.document = document
         slots = documents.has_slots(self.document)
         for part in self._parts:
             part.show(self.document)
@@ -125,7 +133,10 @@ class GraphEditor(Silent):
     def locate(self, error: GraphError | None) -> None:
         """Say at its place what the planner refuses; None takes it away."""
         with self._speaking:
-            self._locate(error)
+            if self._later is None:
+                self._locate(error)
+            else:
+                self._later.append(error)
 
     def _locate(self, error: GraphError | None) -> None:
         where = dict(error.where) if error is not None else {}
@@ -193,14 +204,30 @@ class GraphEditor(Silent):
     @contextmanager
     def _held(self) -> Iterator[None]:
         """Changes of the controls inside are told at the end: the picture goes first."""
-        controls = [control for part in self._parts for control in part.controls()]
-        with self._speaking, together([*controls, *(control.layout for control in controls)]):
-            yield
+        with self._speaking:
+            if self._holding:
+                yield
+                return
+            controls = [control for part in self._parts for control in part.controls()]
+            self._holding = True
+            try:
+                with together([*controls, *(control.layout for control in controls)]):
+                    yield
+            finally:
+                self._holding = False
 
     def _take(self, document: dict[str, Any]) -> None:
+        """The picture of the new document first, if this thread draws it; then the controls, then what is wrong."""
         with self._held():
-            self.show(document)
-            self._change()
+            self.document, self.text.wrong = document, ""
+            self._later = told = []
+            try:
+                self._change()
+            finally:
+                self._later = None
+                self._show(document)
+            for error in told:
+                self._locate(error)
 
 
 def _no_number(text: str) -> Any:

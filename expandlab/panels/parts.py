@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any
@@ -70,14 +71,17 @@ class Message(widgets.HTML):
         super().__init__(layout=widgets.Layout(margin="0"))
         self.text = ""
         self._role = role
+        # Whoever draws says it from a thread of its own: what is shown and what is known to be shown stay one.
+        self._saying = threading.RLock()
 
     def say(self, text: str) -> None:
         """Show `text`; nothing where it is empty."""
-        if text == self.text:
-            return
-        self.text = text
-        css = "xl-error" if self._role == "alert" else "xl-remark"
-        self.value = f"<div role='{self._role}' class='{css}'>{escape(text)}</div>" if text else ""
+        with self._saying:
+            if text == self.text:
+                return
+            self.text = text
+            css = "xl-error" if self._role == "alert" else "xl-remark"
+            self.value = f"<div role='{self._role}' class='{css}'>{escape(text)}</div>" if text else ""
 
 
 def explain(error: BaseException) -> str:

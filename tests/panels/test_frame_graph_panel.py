@@ -1,6 +1,8 @@
 """The frame-graph panel without a browser: every control, the editor, errors that name the pass, Export, settings."""
 
 import json
+import sys
+import threading
 
 import ipywidgets as widgets
 import pytest
@@ -334,3 +336,54 @@ def test_an_edit_sends_the_picture_first_and_then_each_control_once(opened, monk
     sent = [one for one in sent if id(one) in held]
     assert sent[0] is panel.view and sent.count(panel.view) == 1
     assert len(sent) > 3 and len({id(one) for one in sent}) == len(sent)
+
+
+@pytest.fixture
+def held_up(monkeypatch):
+    """Pictures that wait until a test lets them go: (one is under way, let it go on)."""
+    under_way, go_on = threading.Event(), threading.Event()
+
+    def slow(settings):
+        under_way.set()
+        assert go_on.wait(30)
+        return sketch(settings)
+
+    def start():
+        monkeypatch.setattr(sys.modules["expandlab.panels.frame_graph"], "sketch", slow)
+        return under_way, go_on
+
+    yield start
+    go_on.set()
+
+
+def test_what_is_wrong_with_an_older_document_is_not_told(opened, held_up):
+    panel = opened(example="two_readers", mode="dag")
+    editor, told = panel.controls.editor, []
+    panel._latest._inline = 0.0
+    for one in (panel.alert, *(part.place for part in editor._parts)):
+        one.observe(lambda event: told.append(event["new"]), "value")
+    panel.view.observe(lambda event: told.append(event["new"]), "wrong")
+    under_way, go_on = held_up()
+    editor.passes.chosen.value = "produce"
+    editor.accesses.fields["mode"].value = "read"
+    assert under_way.wait(30)
+    editor.accesses.fields["mode"].value = "write"
+    editor.passes.buttons["Inject after"].click()
+    go_on.set()
+    check_shown(panel)
+    assert told == [] and names(panel) == ["produce", "inject", "left", "right"]
+
+
+def test_an_older_picture_does_not_take_a_newer_error_away(opened, held_up):
+    panel = opened(example="two_readers", mode="dag")
+    editor, told = panel.controls.editor, []
+    panel._latest._inline = 0.0
+    under_way, go_on = held_up()
+    editor.passes.chosen.value = "produce"
+    editor.passes.buttons["Inject after"].click()
+    assert under_way.wait(30)
+    editor.text.text.value = "{ nothing"
+    panel.alert.observe(lambda event: told.append(event["new"]), "value")
+    go_on.set()
+    assert panel.settle() and "not JSON" in panel.error and told == []
+    assert complaints(panel) == {"Graph as JSON": panel.error}

@@ -25,17 +25,13 @@ _LABELLED = 14
 
 
 class Drawn(NamedTuple):
-    """A plan with its layout. labelled: whether its edges carry their reasons."""
+    """A plan with its layout. labelled: whether there is room for the reasons of its edges and for notes."""
 
     plan: Plan
     layout: Layout
     edges: list[words.Edge]
     notes: dict[str, list[str]]
-
-    @property
-    def labelled(self) -> bool:
-        """Whether there is room for reasons and notes."""
-        return len(self.edges) <= _LABELLED
+    labelled: bool
 
     @property
     def pitch(self) -> float:
@@ -53,7 +49,7 @@ def prepare(plan: Plan, left: float, width: float) -> Drawn:
     lanes = {name: words.lane(plan, name) for name in plan.order}
     edges = words.edges(plan)
     layout = arrange(plan.order, lanes, [edge[:2] for edge in edges], left + 18, width - 18, words.all_lanes(plan))
-    return Drawn(plan, layout, edges, words.before(plan))
+    return Drawn(plan, layout, edges, words.before(plan), len(edges) <= _LABELLED)
 
 
 def rows(plan: Plan) -> list[tuple[Any, ...]]:
@@ -70,8 +66,9 @@ def draw(canvas: Any, left: float, y: float, width: float, drawn: Drawn) -> None
     _lanes(canvas, left, y, drawn)
     top = y + _LANES + 20
     taken = _boxes(canvas, top, drawn)
-    _edges(canvas, top, drawn, taken)
-    _targets(canvas, top, drawn)
+    paths = [_points(top, edge, drawn) for edge in drawn.edges]
+    _edges(canvas, paths, drawn, taken)
+    _targets(canvas, top, paths, drawn)
     _legend(canvas, left, y + drawn.height - 8, width, drawn)
 
 
@@ -137,11 +134,13 @@ def _points(top: float, edge: words.Edge, drawn: Drawn) -> list[tuple[float, flo
     return [*points, (second.middle + shift, _top(top, second, drawn.pitch) - 6)]
 
 
-def _edges(canvas: Any, top: float, drawn: Drawn, taken: list[tuple[float, float, float, float]]) -> None:
+def _edges(
+    canvas: Any, paths: Sequence[list[tuple[float, float]]], drawn: Drawn,
+    taken: list[tuple[float, float, float, float]],
+) -> None:  # fmt: skip
     strokes: dict[str, list[list[tuple[float, float]]]] = {}
     heads: dict[str, list[list[tuple[float, float]]]] = {}
-    for edge in drawn.edges:
-        points = _points(top, edge, drawn)
+    for edge, points in zip(drawn.edges, paths, strict=True):
         strokes.setdefault(edge.kind, []).append(points)
         heads.setdefault(edge.kind, []).append(_arrow(points[-2], points[-1]))
     for kind, lines in strokes.items():
@@ -149,18 +148,18 @@ def _edges(canvas: Any, top: float, drawn: Drawn, taken: list[tuple[float, float
         canvas.lines(lines, colour, 1.4, style=style, gid=f"edge-{kind}")
         canvas.polygons(heads[kind], colour, gid="arrow")
     if drawn.labelled:
-        for edge in drawn.edges:
-            _label(canvas, edge, _points(top, edge, drawn), taken, drawn)
+        for edge, points in zip(drawn.edges, paths, strict=True):
+            _label(canvas, edge, points, taken, drawn)
 
 
-def _targets(canvas: Any, top: float, drawn: Drawn) -> None:
+def _targets(canvas: Any, top: float, paths: Sequence[list[tuple[float, float]]], drawn: Drawn) -> None:
     """Each pass, followed by the edges that leave it, so that the keys walk along the graph."""
     form = words.MODE_NAMES[drawn.plan.mode]
     along = words.hazards_along(drawn.plan)
-    leaving: dict[str, list[words.Edge]] = {}
+    leaving: dict[str, list[tuple[words.Edge, list[tuple[float, float]]]]] = {}
     touching: dict[str, list[str]] = {}
-    for edge in drawn.edges:
-        leaving.setdefault(edge.producer, []).append(edge)
+    for edge, points in zip(drawn.edges, paths, strict=True):
+        leaving.setdefault(edge.producer, []).append((edge, points))
         for end in edge[:2]:
             touching.setdefault(end, []).append(_edge_id(form, edge))
     for name in drawn.plan.order:
@@ -170,11 +169,11 @@ def _targets(canvas: Any, top: float, drawn: Drawn) -> None:
             box=(box.middle - box.width / 2, _top(top, box, drawn.pitch), box.width, _BOX),
             near=touching.get(name, ()), more={"pass": name},
         )  # fmt: skip
-        for edge in leaving.get(name, ()):
+        for edge, points in leaving.get(name, ()):
             canvas.target(
                 _edge_id(form, edge), "edge",
                 [f"{edge.producer} → {edge.consumer} ({form})", *words.why(drawn.plan, edge, along.get(edge[:2], ()))],
-                path=_points(top, edge, drawn), near=[words.ident(form, "pass", end) for end in edge[:2]],
+                path=points, near=[words.ident(form, "pass", end) for end in edge[:2]],
             )  # fmt: skip
 
 

@@ -24,16 +24,20 @@ class Life(NamedTuple):
 
 def lives(plan: Plan) -> list[Life]:
     """The resources that the kept passes use, in order of declaration."""
+    uses: dict[str, list[tuple[int, bool, bool]]] = {}
+    for place, owner in enumerate(plan.order):
+        mine: dict[str, tuple[bool, bool]] = {}
+        for access in plan.passes[owner].accesses:
+            reads, writes = mine.get(access.resource, (False, False))
+            mine[access.resource] = reads or access.reads, writes or access.writes
+        for name, (reads, writes) in mine.items():
+            uses.setdefault(name, []).append((place, reads, writes))
     found = []
     for name, resource in plan.graph.resources.items():
-        uses = []
-        for place, owner in enumerate(plan.order):
-            mine = [access for access in plan.passes[owner].accesses if access.resource == name]
-            if mine:
-                uses.append((place, any(a.reads for a in mine), any(a.writes for a in mine)))
-        if uses:
+        if name in uses:
             kept = "imported" if resource.imported else "output" if name in plan.graph.outputs else "transient"
-            found.append(Life(name, uses, uses[-1][0] if kept == "transient" else len(plan.order) - 1, kept))
+            last = uses[name][-1][0] if kept == "transient" else len(plan.order) - 1
+            found.append(Life(name, uses[name], last, kept))
     return found
 
 
@@ -68,8 +72,8 @@ def summary(plan: Plan) -> str:
 
 def height(plan: Plan) -> float:
     """Pixels of the drawing."""
-    many = len(lives(plan)) > _MOST
-    return _HEADER + min(len(lives(plan)), _MOST) * _ROW + (16 if many else 0) + len(total(plan)) * (_MAP + 14) + 8
+    many = len(lives(plan))
+    return _HEADER + min(many, _MOST) * _ROW + (16 if many > _MOST else 0) + len(total(plan)) * (_MAP + 14) + 8
 
 
 def draw(canvas: Any, left: float, y: float, width: float, plan: Plan) -> None:

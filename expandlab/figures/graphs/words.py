@@ -83,15 +83,17 @@ def why(plan: Plan, edge: Edge, hazards: Sequence[Hazard]) -> list[str]:
 
 def _does(plan: Plan, name: str, resource: str, range_: tuple[int, int]) -> str:
     """`writes [tag]`: what a pass does with these bytes."""
-    mine = [
-        access
-        for access in plan.passes[name].accesses
-        if access.resource == resource
-        and any(low < range_[1] and range_[0] < high for low, high in access.intervals(plan.graph.resources[resource]))
-    ]
-    reads, writes = any(access.reads for access in mine), any(access.writes for access in mine)
+    extent = plan.graph.resources[resource]
+    reads = writes = False
+    tags: dict[str, None] = {}
+    for access in plan.passes[name].accesses:
+        if access.resource != resource:
+            continue
+        if any(low < range_[1] and range_[0] < high for low, high in access.intervals(extent)):
+            reads, writes = reads or access.reads, writes or access.writes
+            if access.writes and access.independent:
+                tags[access.independent] = None
     told = "reads and writes" if reads and writes else "writes" if writes else "reads"
-    tags = dict.fromkeys(access.independent for access in mine if access.writes and access.independent)
     return told + "".join(f" [tag {tag}{'' if plan.tags else ', ignored'}]" for tag in tags)
 
 
@@ -161,6 +163,6 @@ def headline(plan: Plan) -> str:
     return f"As a {MODE_NAMES[plan.mode]}: {', '.join(part for part in parts if part) or 'no edge'}"
 
 
-def _count(items: Iterable[object], one: str, many: str | None = None) -> str:
-    count = len(list(items))
+def _count(items: Sequence[object], one: str, many: str | None = None) -> str:
+    count = len(items)
     return f"{count:,} {one if count == 1 else many or one + 's'}" if count else ""
