@@ -16,6 +16,7 @@ from expandlab.expansion.passes import check_state, check_total, refuse_oversize
 from expandlab.expansion.report import Expansion, report_of
 from expandlab.expansion.strategy import Passes, Sizes, params_words
 from expandlab.gpu import Device, resolve
+from expandlab.gpu.callers import check_buffer, check_encoder
 from expandlab.user_wgsl import mapping_of
 
 # How often `record` may be called before a submission: each call keeps its number of src in a slot of its own.
@@ -128,9 +129,8 @@ class Expander:
         self._on_gpu("command encoder")
         with self.device.lock, self.device.errors("recording an expansion"):
             params = self._program.buffer("params")
-            if not hasattr(encoder, "begin_compute_pass"):
-                raise TypeError(f"encoder={encoder!r}: give a wgpu.GPUCommandEncoder of the expander's device")
-            self._check_buffer("counts_buffer", counts_buffer, "STORAGE")
+            check_encoder(self.device, encoder, "expander")
+            check_buffer(self.device, "counts_buffer", counts_buffer, "STORAGE", "expander")
             source, offset = self._count_source(counts_buffer, src_count)
             encoder.copy_buffer_to_buffer(source, offset, params, 0, 4)
             self._program.record(encoder, replaced={"counts": counts_buffer}, keep=_KEPT_BINDINGS)
@@ -169,12 +169,6 @@ class Expander:
         if self.device.is_reference:
             raise UnsupportedError(f"device='reference': NumPy has no {what} of a GPU; use run(), or a GPU")
 
-    def _check_buffer(self, name: str, buffer: Any, usage: str) -> None:
-        if not hasattr(buffer, "usage"):
-            raise TypeError(f"{name} is a {type(buffer).__name__}; give a wgpu.GPUBuffer of the expander's device")
-        if not buffer.usage & getattr(self.device.api.BufferUsage, usage):
-            raise ValueError(f"{name} lacks the usage {usage}; create it with that one too")
-
     def _params(self, src_count: int) -> np.ndarray:
         return params_words(src_count, self.max_dst, self._sizes)
 
@@ -183,7 +177,7 @@ class Expander:
             if len(src_count) != 2:
                 raise ValueError(f"src_count: {len(src_count)} items; give a number, or (buffer, offset)")
             buffer, offset = src_count
-            self._check_buffer("src_count=(buffer, offset): buffer", buffer, "COPY_SRC")
+            check_buffer(self.device, "src_count=(buffer, offset): buffer", buffer, "COPY_SRC", "expander")
             whole = isinstance(offset, (int, np.integer))
             if not whole or offset % 4 or not 0 <= offset <= buffer.size - 4:
                 raise ValueError(f"src_count=(buffer, {offset!r}): give a multiple of 4 bytes inside the buffer")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from expandlab.topk.keys import keys_of
@@ -19,6 +21,11 @@ class Best:
         self.values = np.zeros(0, dtype)
         self.keys = np.zeros(0, np.uint32)
         self.indices = np.zeros(0, np.uint64)
+
+    def copy(self) -> Best:
+        """The same items, to which more may be added apart."""
+        # Adding makes new arrays.
+        return copy(self)
 
     def add(self, values: np.ndarray, indices: np.ndarray, base: int) -> None:
         """Add items with indices `base + i`."""

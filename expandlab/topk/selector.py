@@ -8,6 +8,7 @@ import numpy as np
 
 from expandlab.errors import DeviceLimitError, UnsupportedError
 from expandlab.gpu import Device, resolve
+from expandlab.gpu.callers import check_buffer, check_encoder
 from expandlab.topk.arguments import check_largest, check_scores, pick_method, whole
 from expandlab.topk.keys import format_of
 from expandlab.topk.method import Sizes
@@ -94,7 +95,8 @@ class Selector:
     def record(self, encoder: Any, values_buffer: Any, n: int | tuple[Any, int]) -> None:
         """Record the passes into `encoder`, a `wgpu.GPUCommandEncoder` of the selector's device.
 
-        values_buffer: scores of the selector's dtype from its first byte on, with usage STORAGE.
+        values_buffer: scores of the selector's dtype from its first byte on, with usage STORAGE; COPY_SRC as well where
+            it has fewer than 16 bytes.
         n: how many of them, or `(buffer, offset)` where the GPU has the number: a u32 at a multiple of 4 bytes, with
             usage COPY_SRC; of more than the buffer or `max_n` hold the first ones count.
         """
@@ -115,12 +117,16 @@ class Selector:
                 available_bytes=self.device.limits["max_storage_buffer_binding_size"],
             )  # fmt: skip
         with self.device.lock, self.device.errors("recording a selection"):
+            params, small = program.buffer("params"), getattr(values_buffer, "size", LEAST_BINDING) < LEAST_BINDING
+            check_encoder(self.device, encoder, "selector")
+            usages = "STORAGE|COPY_SRC" if small else "STORAGE"
+            check_buffer(self.device, "values_buffer", values_buffer, usages, "selector")
             source, offset = self._count_source(values_buffer, n)
             # A run may have left a bound of its own there.
             program.upload({"params": params_words(0, sizes, NO_BOUND)})
-            encoder.copy_buffer_to_buffer(source, offset, program.buffer("params"), 0, 4)
+            encoder.copy_buffer_to_buffer(source, offset, params, 0, 4)
             replaced = {"values": values_buffer}
-            if values_buffer.size < LEAST_BINDING:
+            if small:
                 self._prepared.record_copy(encoder, values_buffer, 0, values_buffer.size // sizes.form.dtype.itemsize)
                 replaced = None
             program.record(encoder, replaced=replaced, keep=_KEPT_BINDINGS)
@@ -142,10 +148,13 @@ class Selector:
 
     def _count_source(self, values_buffer: Any, n: int | tuple[Any, int]) -> tuple[Any, int]:
         if isinstance(n, tuple):
+            if len(n) != 2:
+                raise ValueError(f"n: {len(n)} items; give a number, or (buffer, offset)")
             buffer, offset = n
-            if offset % 4 or not 0 <= offset <= buffer.size - 4:
-                raise ValueError(f"n=(buffer, {offset}): give a multiple of 4 bytes inside the buffer")
-            return buffer, offset
+            check_buffer(self.device, "n=(buffer, offset): buffer", buffer, "COPY_SRC", "selector")
+            if not isinstance(offset, (int, np.integer)) or offset % 4 or not 0 <= offset <= buffer.size - 4:
+                raise ValueError(f"n=(buffer, {offset!r}): give a multiple of 4 bytes inside the buffer")
+            return buffer, int(offset)
         count = whole("n", n)
         if not self.k <= count <= self.max_n:
             raise ValueError(f"n={count:,}: the selector takes k={self.k:,} to max_n={self.max_n:,} scores")

@@ -8,12 +8,13 @@ import numpy as np
 
 from expandlab.errors import UnsupportedError
 from expandlab.gpu import Device, resolve
+from expandlab.gpu.callers import check_buffer
 from expandlab.topk.arguments import check_largest, check_scores, pick_method, whole
 from expandlab.topk.best import Best
 from expandlab.topk.fold import fold_bytes, run_folded
 from expandlab.topk.keys import FORMATS, Format, words_of
 from expandlab.topk.method import Sizes
-from expandlab.topk.prepared import Found, Prepared, fitting, report
+from expandlab.topk.prepared import LEAST_BINDING, Found, Prepared, fitting, report
 from expandlab.topk.report import SelectionReport, TopK, merged
 
 
@@ -66,9 +67,12 @@ class TopKStream:
         """Add scores with the indices `base + i`.
 
         values: a 1-D array as of `top_k`, of one dtype for the whole stream, or a GPU buffer of the stream's device
-            with usage STORAGE (float32, unless arrays of another dtype came before). n: how many scores of the buffer.
+            with usage STORAGE (float32, unless arrays of another dtype came before), and COPY_SRC where it has fewer
+            than 16 bytes or more than a binding. n: how many scores of the buffer.
         base: 0 or more; `base + i` has 64 bits. Pushes may overlap: each one's items are items of their own, and of
             equal score and index the earlier push's comes first.
+
+        A push that fails changes nothing. Raises ValueError and TypeError naming the argument, and DeviceError.
         """
         base = whole("base", base)
         buffer = values if _is_buffer(values) else None
@@ -80,11 +84,19 @@ class TopKStream:
             raise ValueError("n: only a GPU buffer needs it; push a slice of the array")
         if base + count > 2**64:
             raise ValueError(f"base={base}: {count:,} scores from there on pass index 2^64 - 1")
-        if self._form is None:
-            self._form, self._best = form, Best(self.k, form.dtype, self.largest)
+        before = self._form, self._best, self._report
+        self._best = self._best.copy() if self._form else Best(self.k, form.dtype, self.largest)
+        self._form = form
+        try:
+            if self.k and count:
+                self._push(scores, buffer, count, base)
+        except BaseException:
+            if before[0] is None:
+                # The next push may have another dtype.
+                self.close()
+            self._form, self._best, self._report = before
+            raise
         self.pushed += count
-        if self.k and count:
-            self._push(scores, buffer, count, base)
 
     def result(self) -> TopK:
         """The best so far: k, or all where fewer were pushed; indices are uint64."""
@@ -95,6 +107,9 @@ class TopKStream:
     def _push(self, scores: np.ndarray | None, buffer: Any, count: int, base: int) -> None:
         prepared = self._prepare(count)
         step = prepared.sizes.max_n
+        if buffer is not None:
+            copied = buffer.size < LEAST_BINDING or count > step
+            check_buffer(self.device, "values", buffer, "STORAGE|COPY_SRC" if copied else "STORAGE", "stream")
         # What is merged on the device has to fit a binding: k up to an eighth of its bytes.
         merges = fold_bytes(min(self.k, count)) <= self.device.limits["max_storage_buffer_binding_size"]
         on_host = self.device.is_reference or self.device.is_page

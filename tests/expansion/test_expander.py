@@ -194,13 +194,16 @@ def test_a_bad_record_is_named_and_records_nothing(gpu):
         ):  # fmt: skip
             with pytest.raises(ValueError, match=text):
                 prepared.record(encoder, buffer, source)
-        unusable = gpu.gpu.create_buffer(size=16, usage="COPY_DST")
+        unusable, other = gpu.gpu.create_buffer(size=16, usage="COPY_DST"), xl.device("lavapipe")
         for arguments, error, text in (
             ((None, buffer, 4), TypeError, "encoder=None"),
             ((encoder, np.zeros(4, np.uint32), 4), TypeError, "counts_buffer is a ndarray"),
             ((encoder, buffer, (4, 0)), TypeError, "src_count=.* is a int"),
             ((encoder, unusable, 4), ValueError, "counts_buffer lacks the usage STORAGE"),
             ((encoder, buffer, (unusable, 0)), ValueError, "src_count=.* lacks the usage COPY_SRC"),
+            ((other.gpu.create_command_encoder(), buffer, 4), ValueError, "encoder belongs to another device"),
+            ((encoder, upload(other, [1] * 4), 4), ValueError, "counts_buffer belongs to another device"),
+            ((encoder, buffer, (upload(other, [4]), 0)), ValueError, "src_count=.* belongs to another device"),
         ):
             with pytest.raises(error, match=text):
                 prepared.record(*arguments)

@@ -129,6 +129,46 @@ def test_a_bad_record_is_named(gpu):
             prepared.record(gpu.gpu.create_command_encoder(), upload(gpu, values), 20_000)
 
 
+@pytest.mark.gpu
+def test_what_is_another_devices_or_lacks_a_usage_is_named(lavapipe):
+    other, values = xl.device("lavapipe"), np.arange(50, dtype=np.float32)
+    mine, theirs, few = upload(lavapipe, values), upload(other, values), np.array([9], np.uint32)
+    bare = lavapipe.gpu.create_buffer(size=200, usage="COPY_DST")
+    small = lavapipe.gpu.create_buffer(size=8, usage="STORAGE")
+    with xl.Selector(2, max_n=50, device=lavapipe) as prepared:
+        encoder = lavapipe.gpu.create_command_encoder()
+        for arguments, kind, text in (
+            ((other.gpu.create_command_encoder(), mine, 50), ValueError, "encoder belongs to another device"),
+            ((encoder, theirs, 50), ValueError, "values_buffer belongs to another device"),
+            ((encoder, mine, (upload(other, few), 0)), ValueError, r"n=\(buffer, offset\): buffer belongs"),
+            ((None, mine, 50), TypeError, "encoder=None"),
+            ((encoder, values, 50), TypeError, "values_buffer is a ndarray"),
+            ((encoder, bare, 50), ValueError, "values_buffer lacks the usage STORAGE"),
+            ((encoder, small, 2), ValueError, "values_buffer lacks the usage COPY_SRC"),
+            ((encoder, mine, (bare, 0)), ValueError, "buffer lacks the usage COPY_SRC"),
+            ((encoder, mine, (9, 0)), TypeError, "buffer is a int"),
+            ((encoder, mine, (mine,)), ValueError, "n: 1 items"),
+            ((encoder, mine, (mine, 1.0)), ValueError, r"n=\(buffer, 1.0\)"),
+        ):
+            with pytest.raises(kind, match=text):
+                prepared.record(*arguments)
+        prepared.record(encoder, mine, 50)
+        lavapipe.gpu.queue.submit([encoder.finish()])
+        assert read(lavapipe, prepared.indices_buffer).tolist() == [49, 48]
+
+
+@pytest.mark.gpu
+def test_a_closed_selector_says_so(any_device):
+    prepared, values = xl.Selector(2, max_n=9, device=any_device), np.zeros(9, np.float32)
+    prepared.close()
+    prepared.close()
+    with pytest.raises(xl.DeviceError, match="closed"):
+        prepared.run(values)
+    if not any_device.is_reference:
+        with pytest.raises(xl.DeviceError, match="closed"):
+            prepared.record(any_device.gpu.create_command_encoder(), upload(any_device, values), 9)
+
+
 @pytest.mark.parametrize(
     ("arguments", "kind", "text"),
     [

@@ -10,6 +10,7 @@ from topk_cases import CASES, scores
 from topk_definition import order_of
 
 import expandlab as xl
+from expandlab.topk.prepared import Prepared
 
 STREAMS = [pytest.param(case, id=case["id"]) for case in CASES if "stream" in case]
 
@@ -160,6 +161,42 @@ def test_pushes_beyond_one_binding(gpu):
             stream.push(values, 2**33)
             stream.push(buffer, 5)
             assert_best(stream.result(), [(values, 2**33), (values, 5)], 150, True)
+
+
+@pytest.mark.gpu
+def test_a_push_that_fails_on_the_device_changes_nothing(lavapipe, monkeypatch):
+    lowered, other = xl.adopt(lavapipe.gpu), xl.device("lavapipe")
+    lowered.limits["max_storage_buffer_binding_size"] = 65536
+    values = np.arange(40_000, dtype=np.float32)
+    theirs = other.gpu.create_buffer_with_data(data=values, usage="STORAGE|COPY_SRC")
+    bare = lavapipe.gpu.create_buffer(size=400, usage="COPY_DST")
+    with xl.TopKStream(3, device=lowered, timed=True) as stream:
+        for buffer, text in ((theirs, "values belongs to another device"), (bare, "values lacks the usage STORAGE")):
+            with pytest.raises(ValueError, match=text):
+                stream.push(buffer)
+        # The third of three chunks.
+        run, runs = Prepared.run, []
+
+        def failing(self, *arguments, **options):
+            runs.append(self)
+            if len(runs) == 3:
+                raise xl.DeviceError("lost")
+            return run(self, *arguments, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Prepared, "run", failing)
+            with pytest.raises(xl.DeviceError, match="lost"):
+                stream.push(values)
+        assert len(runs) == 3 and stream.pushed == 0 and len(stream.result().indices) == 0
+        # Of another dtype, and then closed in the middle.
+        pushes = [(np.arange(9, dtype=np.int32), 7), (np.arange(40_000, dtype=np.int32), 0), (np.full(2, 39_999), 1)]
+        pushes = [(values.astype(np.int32), base) for values, base in pushes]
+        for number, push in enumerate(pushes, 1):
+            stream.push(*push)
+            assert_best(stream.result(), pushes[:number], 3, True)
+            stream.close()
+        assert_best(stream.result(), pushes, 3, True)
+        assert stream.pushed == 40_011
 
 
 def test_fewer_than_k_are_all_of_them():
