@@ -108,7 +108,7 @@ def test_every_link_leads_somewhere(name):
                 assert (FOLDER / target.partition("#")[0]).exists(), target
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS[2:])
+@pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_says_where_its_ideas_come_from(name):
     (cell,) = [cell for cell in cells(name, "markdown") if cell.id == "sources"]
     assert len([target for target in LINK.findall(cell.source) if target.startswith("https://")]) >= 3
@@ -196,6 +196,11 @@ def widget_text(ran):
 
 # Exercises of a notebook: an answer that is right, and how many parts it has.
 EXERCISES = {
+    "00_start_here": [
+        ("coloured = 12\nalone = 2", 2),
+        ("hatched = 20\nempty = 2", 2),
+        ("counts = [16, 16, 16, 16]", 1),
+    ],
     "01_the_problem": [
         ("launched = 32\nworking = 12", 2),
         ("rounds_first = 9\nrounds_second = 2\nshare = 20 / 44", 3),
@@ -259,8 +264,8 @@ EXERCISES = {
 ROWS = [(name, f"ex{at}", *row) for name, rows in EXERCISES.items() for at, row in enumerate(rows, 1)]
 
 
-def test_every_notebook_but_the_first_has_three_exercises():
-    assert {f"{name}.ipynb" for name in EXERCISES} == set(NOTEBOOKS[1:])
+def test_every_notebook_has_three_exercises():
+    assert {f"{name}.ipynb" for name in EXERCISES} == set(NOTEBOOKS)
     assert {len(rows) for rows in EXERCISES.values()} == {3}
 
 
