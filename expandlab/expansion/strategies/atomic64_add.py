@@ -1,7 +1,8 @@
 """Packed 64-bit counter by addition: one atomic gives a src its place in the list and the items before it.
 
 Wins where building a prefix sum in several passes costs more than P1 atomics on one address. Loses with P1: on an H200
-2^20 src on one address take about 1.6 ms. The document's compare-exchange loop is not needed: (1, N) can be added.
+2^16 src of N = 8 take 0.22 ms, 0.1 ms more than with one addition for each workgroup. The document's compare-exchange
+loop is not needed: (1, N) can be added.
 Source: solution 2.5 of "Efficient GPU Work Expansion", with the loop replaced.
 """
 
