@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -46,20 +47,23 @@ def browser(chromium_path):
 
 @pytest.fixture(scope="session")
 def open_notebook(lab, browser):
-    """Opens a notebook of the copy in a tab of its own."""
+    """`with open_notebook(NAME) as page:`, a notebook of the copy in a tab of its own.
+
+    Its tab and its kernel end with the block: open tabs go on painting, which slows every test after them.
+    """
     from browser.jupyter import NotebookPage
 
-    opened = []
-
+    @contextmanager
     def opener(name):
         context = browser.new_context(
             viewport={"width": 1400, "height": 1000},
             accept_downloads=True,
             permissions=["clipboard-read", "clipboard-write"],
         )
-        opened.append(NotebookPage(lab, context.new_page(), f"notebooks/{name}"))
-        return opened[-1]
+        page = NotebookPage(lab, context.new_page(), f"notebooks/{name}")
+        try:
+            yield page
+        finally:
+            page.close()
 
-    yield opener
-    for page in opened:
-        page.close()
+    return opener

@@ -90,13 +90,13 @@ class Lab:
         except OSError:
             return False
 
-    def ask(self, path: str) -> Any:
-        """The answer of the server's REST interface."""
+    def ask(self, path: str, method: str = "GET") -> Any:
+        """The answer of the server's REST interface, None where it is empty."""
         request = urllib.request.Request(
-            f"http://127.0.0.1:{self.port}/{path}", headers={"Authorization": f"token {self.token}"}
+            f"http://127.0.0.1:{self.port}/{path}", headers={"Authorization": f"token {self.token}"}, method=method
         )
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return json.load(answer)
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            return json.loads(answer.read() or "null")
 
     def url(self, notebook: str) -> str:
         """The address of a notebook, in a workspace that remembers no other."""
@@ -108,6 +108,12 @@ class Lab:
             if session["path"] == notebook and session["kernel"]:
                 return self.runtime / f"kernel-{session['kernel']['id']}.json"
         return None
+
+    def end_kernel(self, notebook: str) -> None:
+        """Ends the kernel of a notebook, if it has one."""
+        for session in self.ask("api/sessions"):
+            if session["path"] == notebook:
+                self.ask(f"api/sessions/{session['id']}", "DELETE")
 
     def log(self) -> str:
         """What the server and the kernels wrote on their own standard output and error."""
@@ -246,3 +252,4 @@ class NotebookPage:
         if self.ear:
             self.ear.stop()
         self.page.context.close()
+        self.lab.end_kernel(self.notebook)

@@ -113,10 +113,10 @@ def notebook(lab, open_notebook):
         metadata={"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}},
     )
     nbformat.write(book, lab.root / "notebooks" / NAME)
-    page = open_notebook(NAME)
-    # Some three hundred runs, each there and back.
-    page.run_all(patience=540)
-    return page
+    with open_notebook(NAME) as page:
+        # Some three hundred runs, each there and back.
+        page.run_all(patience=540)
+        yield page
 
 
 def printed(notebook, cell, start):

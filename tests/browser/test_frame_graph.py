@@ -17,9 +17,9 @@ PANELS = ("writers", "readers", "injected", "connections", "barriers", "tags", "
 
 @pytest.fixture(scope="module")
 def notebook(open_notebook):
-    page = open_notebook("09_frame_graph.ipynb")
-    page.run_all()
-    return page
+    with open_notebook("09_frame_graph.ipynb") as page:
+        page.run_all()
+        yield page
 
 
 def read(panel):

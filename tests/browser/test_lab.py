@@ -23,18 +23,18 @@ PANELS = {START: ["panel"], PROBLEM: ["compare", "loop", "real-panel", "preview"
 MOVES = 44
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def start(open_notebook):
-    page = open_notebook(START)
-    page.run_all()
-    return page
+    with open_notebook(START) as page:
+        page.run_all()
+        yield page
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def problem(open_notebook):
-    page = open_notebook(PROBLEM)
-    page.run_all()
-    return page
+    with open_notebook(PROBLEM) as page:
+        page.run_all()
+        yield page
 
 
 @pytest.fixture(params=[START, PROBLEM])

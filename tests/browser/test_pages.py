@@ -25,9 +25,9 @@ NOTEBOOKS = {
 
 @pytest.fixture(scope="module", params=NOTEBOOKS)
 def notebook(request, open_notebook):
-    page = open_notebook(f"{request.param}.ipynb")
-    page.run_all()
-    return page
+    with open_notebook(f"{request.param}.ipynb") as page:
+        page.run_all()
+        yield page
 
 
 def listed(notebook):

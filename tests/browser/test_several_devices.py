@@ -16,9 +16,9 @@ PANELS = {
 
 @pytest.fixture(scope="module", params=PANELS)
 def notebook(request, open_notebook):
-    page = open_notebook(f"{request.param}.ipynb")
-    page.run_all()
-    return request.param, page
+    with open_notebook(f"{request.param}.ipynb") as page:
+        page.run_all()
+        yield request.param, page
 
 
 def read(panel):

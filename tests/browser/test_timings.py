@@ -15,9 +15,9 @@ PANELS = ("limit", "skew", "passes", "memory", "winners", "at_once", "predicted"
 
 @pytest.fixture(scope="module")
 def notebook(open_notebook):
-    page = open_notebook("06_timings.ipynb")
-    page.run_all()
-    return page
+    with open_notebook("06_timings.ipynb") as page:
+        page.run_all()
+        yield page
 
 
 def read(panel):

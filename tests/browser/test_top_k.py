@@ -15,9 +15,9 @@ PANELS = ("digits", "bound", "queues", "stream", "bus")
 
 @pytest.fixture(scope="module")
 def notebook(open_notebook):
-    page = open_notebook("08_top_k.ipynb")
-    page.run_all()
-    return page
+    with open_notebook("08_top_k.ipynb") as page:
+        page.run_all()
+        yield page
 
 
 def read(panel):
