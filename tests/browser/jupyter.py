@@ -36,14 +36,18 @@ CHROMIUM_FLAGS = (
 EXPECTED_IN_CONSOLE = ("/lsp/status",)
 
 
-def until(what: str, found: Any, patience: float = PATIENCE_S) -> Any:
-    """What `found()` returns as soon as it is true; asks again until then. For what sends no event."""
+def until(what: str, found: Any, patience: float = PATIENCE_S, seen: Any = None) -> Any:
+    """What `found()` returns as soon as it is true; asks again until then. For what sends no event.
+
+    A failure tells what `seen()` returns at the end.
+    """
     end = time.monotonic() + patience
     while True:
         answer = found()
         if answer:
             return answer
-        assert time.monotonic() < end, f"waited {patience:.0f} s for {what}"
+        if time.monotonic() > end:
+            raise AssertionError(f"waited {patience:.0f} s for {what}" + (f"; there is {seen()!r}" if seen else ""))
         time.sleep(0.05)
 
 

@@ -54,7 +54,7 @@ class Panel:
             lines = self.root.locator(".xl-remark").all_text_contents()
             return next((line for line in lines if text in line), None)
 
-        return until(f"{self.cell_id} to say {text!r}", found)
+        return until(f"{self.cell_id} to say {text!r}", found, seen=self.root.locator(".xl-remark").all_text_contents)
 
     # --- its controls -----------------------------------------------------------------------------------------
 
@@ -79,6 +79,10 @@ class Panel:
         """The texts of a dropdown's options."""
         texts = self.controls("widget-dropdown")[label].locator("option").all_text_contents()
         return [text.replace("\N{NO-BREAK SPACE}", " ") for text in texts]
+
+    def choose_device(self, named: str = "llvmpipe") -> None:
+        """Choose where Run measures, whatever was chosen before: Reset leaves that menu as it is."""
+        self.choose("device", next(text for text in self.options("device") if named in text))
 
     def press(self, name: str) -> None:
         """Press a button."""

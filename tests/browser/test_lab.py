@@ -294,6 +294,7 @@ def check_export(kind, content, panel, settings):
 def test_run_measures_and_shows_a_chart_with_its_table(panel):
     panel.choose("compare with", next(text for text in panel.options("compare with") if text.startswith("append")))
     panel.wait_for(compare_strategy="append")
+    panel.choose_device()
     panel.press("Run")
     panel.says("done: ")
     image = panel.root.locator(".xl-results img")
@@ -307,10 +308,12 @@ def test_cancel_keeps_what_was_measured(panel):
     many = {**panel.copied(), "items": 400_000, "mean": 8.0, "strategy": "prefix_search", "compare": "append"}
     panel.load(many)
     until("the picture to be refused", lambda: "at most" in panel.error())
+    panel.choose_device()
     panel.press("Run")
     progress = panel.root.locator(".xl-progress")
     # A quick run may be over between two looks: any later one will do.
-    until("a few runs", lambda: re.search(r"run ([3-9]|\d\d+) of", progress.text_content() or ""), 120)
+    few = re.compile(r"run ([3-9]|\d\d+) of")
+    until("a few runs", lambda: few.search(progress.text_content() or ""), 120, seen=panel.root.inner_text)
     panel.press("Cancel")
     said = until("the run to end", lambda: text if "kept" in (text := progress.text_content() or "") else None)
     kept, of = (int(word) for word in said.split("cancelled: ")[1].split(" runs")[0].split(" of "))

@@ -103,6 +103,7 @@ def test_run_measures(notebook):
         pytest.skip("this notebook measures nothing")
     page = cell in listed(notebook)[0]
     panel = (PagePanel if page else Panel)(notebook, cell)
+    panel.choose_device()
     panel.press("Run")
     panel.says("done: ")
     if page:
