@@ -31,6 +31,8 @@ def check_output(output: Path | None) -> None:
     """Refuse a file that could not be written before anything is searched."""
     if output is not None and output.suffix not in (".csv", ".json"):
         raise typer.BadParameter(f"--output {output}: end it in .csv or .json")
+    if output is not None and not output.parent.is_dir():
+        raise typer.BadParameter(f"--output {output}: there is no folder {output.parent}; make it first")
 
 
 def write(output: Path | None, found: Builds) -> None:
@@ -54,17 +56,25 @@ def plain(found: Builds) -> dict[str, Any]:
 
 
 def show(found: Builds) -> None:
-    """Print the builds as a table."""
+    """Print the builds: what they add up to, and below it their relics, so that both fit a narrow terminal."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=f"{len(found.scores)} best of {found.found.report.total:,} loadouts")
-    columns = ["score", *relics.SLOTS, *found.goal.stats]
-    for name in columns:
-        table.add_column(name, justify="left" if name in relics.SLOTS else "right")
-    for row in found.frame().to_dict("records"):
-        table.add_row(*(_cell(row.get(name)) for name in columns))
-    Console().print(table)
+    frame, console = found.frame(), Console()
+    rows = [{"build": number} | row for number, row in enumerate(frame.to_dict("records"), 1)]
+    title = f"{len(rows)} best of {found.found.report.total:,} loadouts"
+    stats = [stat for stat in found.goal.stats if stat in frame]
+    for columns, heading in ((["build", "score", *stats], title), (["build", *relics.SLOTS], None)):
+        table = Table(title=heading)
+        for name in columns:
+            table.add_column(name, justify="left" if name in relics.SLOTS else "right", overflow="fold")
+        for row in rows:
+            # As text, because the names of a file may look like markup.
+            table.add_row(*(Text(_cell(row.get(name))) for name in columns))
+        console.print(table)
+    if not rows:
+        typer.echo("no loadout meets all minimums; lower one")
     report = found.found.report
     typer.echo(f"{report.picks_per_second:,.0f} loadouts a second on {', '.join(report.devices)}")
 

@@ -51,6 +51,8 @@ def best_builds(relics: Relics, goal: Goal, k: int = 20, **options: Any) -> Buil
     options: devices, cluster, on_progress, cancel and resume, as of `search`. Raises RelicsError where a slot has no
     relic, and what `search` raises.
     """
+    if not len(relics):
+        raise RelicsError("there are no relics; a build has one for each of the six slots")
     for slot, items in relics.by_slot().items():
         if not items:
             raise RelicsError(f"there is no relic for {slot}; a build has one for each of the six slots")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+import unicodedata
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ _SCANNED_STATS = {"CRIT Rate_": "CRIT Rate", "CRIT DMG_": "CRIT DMG", "Effect Hi
                   "Effect RES_": "Effect RES", "Break Effect_": "Break Effect", "HP_": "HP%", "ATK_": "ATK%",
                   "DEF_": "DEF%"}  # fmt: skip
 _FLAT_MAINS = ("Head", "Hands")
+# So much of a bad value stands in the message.
+_SHOWN = 80
 # A recognised value may be off by the digit that the game rounds away.
 _SLACK = 1.02
 
@@ -64,7 +67,7 @@ def _parsed(path: Path) -> Any:
 
 def _relic(entry: Any) -> Relic:
     if not isinstance(entry, Mapping):
-        raise _Fault(f"is {entry!r}, not an object")
+        raise _Fault(f"is {_shown(entry)}, not an object")
     if "slot" in entry or "mainstat" in entry:
         return _scanned(entry)
     if "part" in entry or "main" in entry:
@@ -85,19 +88,20 @@ def _saved(entry: Mapping[str, Any]) -> Relic:
     rarity, level = _stars(entry, "grade"), _level(entry, "enhance", "grade")
     main = _field(entry, "main")
     if not isinstance(main, Mapping):
-        raise _Fault(f"main={main!r} is not an object with `stat` and `value`")
+        raise _Fault(f"main={_shown(main)} is not an object with `stat` and `value`")
     stat = _main_of(slot, _field(main, "stat", "main.stat"))
     size = _number("main.value", _field(main, "value", "main.value"))
     most = main_value(stat, rarity, MOST_LEVELS[rarity])
     # A main stat has its base at level 0 already, so 0 is a fault as well.
     if not 0 < size <= _SLACK * most:
-        raise _Fault(f"main.value={size!r}: {stat} of a {rarity}-star relic lies above 0 and at most at {most:.4g}")
+        told = f"{stat} of a {rarity}-star relic lies above 0 and at most at {most:.4g}"
+        raise _Fault(f"main.value={_shown(size)}: {told}")
     return Relic(slot, _set(entry), rarity, level, (stat, size), _subs(entry, "stat", _saved_sub), _name(entry))
 
 
 def _scanned_main(slot: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise _Fault(f"mainstat={value!r} is not a text")
+        raise _Fault(f"mainstat={_shown(value)} is not a text")
     stat = value.removesuffix("_")
     # HP, ATK and DEF are percentages everywhere but on the two slots that have flat ones.
     if slot not in _FLAT_MAINS and f"{stat}%" in MAIN:
@@ -109,7 +113,8 @@ def _main_of(slot: str, stat: Any, field: str = "main.stat", given: Any = None) 
     if isinstance(stat, str) and stat not in MAIN_OF_SLOT[slot] and f"{stat}%" in MAIN_OF_SLOT[slot]:
         stat = f"{stat}%"
     if stat not in MAIN_OF_SLOT[slot]:
-        raise _Fault(f"{field}={given or stat!r} cannot be on {slot}, which has one of {', '.join(MAIN_OF_SLOT[slot])}")
+        known = ", ".join(MAIN_OF_SLOT[slot])
+        raise _Fault(f"{field}={_shown(given or stat)} cannot be on {slot}, which has one of {known}")
     return stat
 
 
@@ -124,21 +129,21 @@ def _saved_sub(key: str) -> str:
 def _subs(entry: Mapping[str, Any], key: str, named: Callable[[str], str]) -> tuple[tuple[str, float], ...]:
     given = entry.get("substats", [])
     if not isinstance(given, list):
-        raise _Fault(f"substats={given!r} is not a list")
+        raise _Fault(f"substats={_shown(given)} is not a list")
     if len(given) > 4:
         raise _Fault(f"substats: {len(given)} of them, and a relic has at most four")
     found: dict[str, float] = {}
     for number, item in enumerate(given):
         where = f"substats[{number}]"
         if not isinstance(item, Mapping):
-            raise _Fault(f"{where}={item!r} is not an object with `{key}` and `value`")
+            raise _Fault(f"{where}={_shown(item)} is not an object with `{key}` and `value`")
         stat = _field(item, key, f"{where}.{key}")
         stat = _one_of(f"{where}.{key}", named(stat) if isinstance(stat, str) else stat, {name: name for name in SUB})
         size = _number(f"{where}.value", _field(item, "value", f"{where}.value"))
         if stat in found:
-            raise _Fault(f"{where}.{key}={stat!r} stands there twice")
+            raise _Fault(f"{where}.{key}={_shown(stat)} stands there twice")
         if not 0 < size <= _SLACK * largest_sub(stat):
-            raise _Fault(f"{where}.value={size!r}: {stat} lies above 0 and at most at {largest_sub(stat):.4g}")
+            raise _Fault(f"{where}.value={_shown(size)}: {stat} lies above 0 and at most at {largest_sub(stat):.4g}")
         found[stat] = size
     return tuple(found.items())
 
@@ -151,39 +156,55 @@ def _field(entry: Mapping[str, Any], name: str, where: str | None = None) -> Any
 
 def _one_of(name: str, value: Any, known: Mapping[str, str]) -> str:
     if not isinstance(value, str) or value not in known:
-        raise _Fault(f"{name}={value!r} is none of {', '.join(known)}")
+        raise _Fault(f"{name}={_shown(value)} is none of {', '.join(known)}")
     return known[value]
 
 
 def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= sys.float_info.max:
-        raise _Fault(f"{name}={value!r} is not a finite number")
+        raise _Fault(f"{name}={_shown(value)} is not a finite number")
     return float(value)
 
 
 def _stars(entry: Mapping[str, Any], name: str) -> int:
     value = _field(entry, name)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value not in MOST_LEVELS:
-        raise _Fault(f"{name}={value!r}: relics have {', '.join(map(str, sorted(MOST_LEVELS)))} stars")
+        raise _Fault(f"{name}={_shown(value)}: relics have {', '.join(map(str, sorted(MOST_LEVELS)))} stars")
     return int(value)
 
 
 def _level(entry: Mapping[str, Any], name: str, stars: str) -> int:
     value, most = _field(entry, name), MOST_LEVELS[_stars(entry, stars)]
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value not in range(most + 1):
-        raise _Fault(f"{name}={value!r}: with these stars a whole number from 0 to {most}")
+        raise _Fault(f"{name}={_shown(value)}: with these stars a whole number from 0 to {most}")
     return int(value)
 
 
 def _set(entry: Mapping[str, Any]) -> str:
     value = _field(entry, "set")
     if not isinstance(value, str) or not value:
-        raise _Fault(f"set={value!r} is not the name of a set")
-    return value
+        raise _Fault(f"set={_shown(value)} is not the name of a set")
+    return _text("set", value)
 
 
 def _name(entry: Mapping[str, Any]) -> str:
     for field in ("name", "_id", "id"):
         if isinstance(entry.get(field), str) and entry[field]:
-            return entry[field]
+            return _text(field, entry[field])
     return ""
+
+
+def _text(name: str, value: str) -> str:
+    """A text that can be printed and written to a file."""
+    if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in value):
+        raise _Fault(f"{name}={_shown(value)} has control characters, or half of a pair of surrogates")
+    return value
+
+
+def _shown(value: Any) -> str:
+    """A value in a message: its beginning where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no number of thousands of digits
+        text = "a number of thousands of digits"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -83,6 +83,8 @@ def test_a_bad_goal_is_named(arguments, told):
 
 
 def test_a_slot_without_relics_is_named():
+    with pytest.raises(xl.RelicsError, match="there are no relics"):
+        relics.best_builds(relics.make(0), GOALS["one stat"])
     with pytest.raises(xl.RelicsError, match="no relic for Feet"):
         relics.best_builds(relics.make((1, 1, 1, 0, 1, 1)), GOALS["one stat"])
 
@@ -100,7 +102,19 @@ def test_the_command_lists_the_builds_of_a_file(form, lavapipe, tmp_path):
     _, scores = brute_force(made, Goal({"CRIT Rate": 2.0, "SPD": 1.0}, {"HP": 100.0}))
     assert [row["score"] for row in told["builds"]] == pytest.approx(np.sort(scores)[::-1][:4].tolist(), rel=1e-5)
     assert told["report"]["picks"] == 5**6 and out.read_text().startswith("score,Head,Hands")
-    assert CliRunner().invoke(app, ["search", str(path), *options, "--device", "lavapipe"]).exit_code == 0
+    # The table: readable in the 80 columns of a narrow terminal, with names that look like markup.
+    document = form(made)
+    for number, entry in enumerate(document["relics"]):
+        entry |= {"name": f"[/b]{number}", "id": f"[/b]{number}"}
+    path.write_text(json.dumps(document))
+    ran = CliRunner().invoke(app, ["search", str(path), *options, "--device", "lavapipe"])
+    assert ran.exit_code == 0, ran.output
+    names = {name: f"[/b]{number}" for number, name in enumerate(relic.name for relic in made.relics)}
+    for row in told["builds"]:
+        assert f"{row['score']:.4g} " in ran.output and f"{row['SPD']:.4g} " in ran.output
+        assert all(f" {names[row[slot]]} " in ran.output for slot in relics.SLOTS)
+    ran = CliRunner().invoke(app, ["search", str(path), "--minimum", "HP=1e9", "--device", "lavapipe"])
+    assert ran.exit_code == 0 and "no loadout meets all minimums" in ran.output
 
 
 @pytest.mark.parametrize(
@@ -109,6 +123,7 @@ def test_the_command_lists_the_builds_of_a_file(form, lavapipe, tmp_path):
         (["--weight", "CRIT Rate"], 2, "STAT=NUMBER"),
         (["--weight", "Luck=1"], 1, "is no stat"),
         (["-o", "builds.txt", "--device", "lavapipe"], 2, "in .csv or .json"),
+        (["-o", "nowhere/builds.csv", "--device", "lavapipe"], 2, "there is no folder nowhere"),
     ],
 )
 def test_the_command_says_what_is_wrong(options, code, told, tmp_path):

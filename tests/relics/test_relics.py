@@ -94,7 +94,10 @@ def test_a_relic_may_have_no_sub_stats():
         (SAVED, ["grade"], True, "grade=True"),
         (SAVED, ["grade"], [5], "grade=[5]"),
         (SAVED, ["main", "value"], 10**400, "main.value=1000"),
+        pytest.param(SAVED, ["main", "value"], 10**5000, "main.value=a number of thousands of digits", id="digits"),
         (SCANNED, ["level"], float("inf"), "level=inf"),
+        (SCANNED, ["set"], "a\ud800", "set='a\\ud800' has control characters"),
+        (SCANNED, ["_id"], "a\x1b[1m", "_id='a\\x1b[1m' has control characters"),
         (SCANNED, ["level"], float("nan"), "level=nan"),
         (SAVED, ["substats", 0, "value"], -1, "substats[0].value=-1"),
     ],
@@ -105,6 +108,13 @@ def test_a_bad_entry_is_named_with_its_position_and_the_reason(entry, path, valu
         relics.load(form(entry, entry, changed(entry, path, value), entry))
     assert caught.value.entry == 2
     assert str(caught.value).startswith("relics[2]: ") and told in str(caught.value)
+
+
+def test_of_a_long_value_the_beginning_is_told():
+    for path in (["slot"], ["mainstat"], ["rarity"], ["substats"], ["substats", 0, "key"], ["substats", 0, "value"]):
+        with pytest.raises(xl.RelicsError) as caught:
+            relics.load(document(changed(SCANNED, path, "x" * 9999)))
+        assert "xxx..." in str(caught.value) and len(str(caught.value)) < 400
 
 
 @pytest.mark.parametrize("data", [{}, {"relics": {}}, {"relics": None}])
