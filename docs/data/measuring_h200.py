@@ -153,7 +153,7 @@ def recipe(kind, p2, mean, seed, **more):
 
 # (a) what the model is fitted to: the 22 inputs of `learn`, measured well, and the same kinds at other sizes
 def part_a():
-    largest = 2**14 if TINY else max(learning._largest(DEV), 2**23)
+    largest = 2**14 if TINY else max(learning._largest(DEV)[0], 2**23)
     summary["largest"] = largest
     taken = []
 

@@ -57,16 +57,19 @@ class Residuals:
     values: np.ndarray = field(repr=False)
 
 
-def fit(names: Sequence[str], events: np.ndarray, ms: np.ndarray) -> tuple[Fit, Residuals]:
-    """Costs of terms from samples. events: (samples, terms). ms: measured, above 0."""
+def fit(
+    names: Sequence[str], events: np.ndarray, ms: np.ndarray, trust: np.ndarray | None = None
+) -> tuple[Fit, Residuals]:
+    """Costs of terms from samples. events: (samples, terms). ms: measured, above 0. trust: weights of the samples."""
     measured = np.asarray(ms, float)
     rows = np.asarray(events, float) / measured[:, None]
-    weight = np.ones(len(measured))
+    trusted = np.ones(len(measured)) if trust is None else np.asarray(trust, float)
+    weight = trusted
     for _ in range(_ROUNDS):
         costs = non_negative(rows * weight[:, None], weight)
         off = np.abs(np.log(np.maximum(rows @ costs, 1e-9)))
         typical = max(1.4826 * float(np.median(off)), LEAST_SPREAD)
-        weight = np.sqrt(np.minimum(1.0, _HUBER * typical / np.maximum(off, 1e-12)))
+        weight = trusted * np.sqrt(np.minimum(1.0, _HUBER * typical / np.maximum(off, 1e-12)))
     used = np.flatnonzero(costs > 0)
     design = rows[:, used] * weight[:, None]
     # A little of the identity keeps terms that always come together from being told apart at any price.
@@ -76,7 +79,7 @@ def fit(names: Sequence[str], events: np.ndarray, ms: np.ndarray) -> tuple[Fit, 
     inverse[np.ix_(used, used)] = np.linalg.inv(normal) / np.outer(scale, scale)
     leverage = np.clip(np.einsum("ij,jk,ik->i", rows * weight[:, None], inverse, rows * weight[:, None]), 0.0, 0.9)
     residuals = -np.log(np.maximum(rows @ costs, 1e-9)) / (1.0 - leverage)
-    spread = max(LEAST_SPREAD, _robust_spread(residuals))
+    spread = max(LEAST_SPREAD, _robust_spread(residuals * trusted))
     found = Fit(tuple(names), tuple(costs.tolist()), spread, tuple(map(tuple, inverse.tolist())), len(measured))
     return found, Residuals(residuals)
 

@@ -53,6 +53,8 @@ INPUTS: tuple[tuple[str, dict, float, int], ...] = (
     ("lognormal", {"shape": {"sigma": 1.5}}, 128, 1024),
     ("geometric", {}, 2, 1024),
 )
+# Models that come with the package: docs/data/fit_h200.py makes that of an H200.
+DEFAULTS = Path(__file__).parent / "defaults"
 # The largest input takes about this long to be filled, within what every device's default limits hold.
 _FILL_MS = 0.05
 SMALLEST, LARGEST = 2**12, 2**23
@@ -67,7 +69,7 @@ def learn(
     """Measure and fit. Takes a second or two on a GPU, some seconds on a software adapter. A cancelled one fits what
     there is."""
     cancel = cancel or threading.Event()
-    largest = _largest(device)
+    largest, first = _largest(device)
     taken: list[Measurements] = []
     for number, (kind, more, mean, share) in enumerate(INPUTS):
         if cancel.is_set():
@@ -76,10 +78,10 @@ def learn(
         recipe = {"kind": kind, "items": items, "mean": mean, "seed": 101 + number, **more}
         if on_progress is not None:
             on_progress(Progress(number, len(INPUTS), f"{kind}, mean {mean:g}, on {device.info.name}", 0.0))
-        taken += _measured(recipe, device, repeats, warm=number == 0)
+        taken += _measured(recipe, device, repeats)
     lanes = _lanes(device)
     return fitted(
-        cases_of(taken, lanes, SIZE),
+        cases_of(taken, lanes, SIZE, fills=[first]),
         device=device.info.label, driver=device.info.driver, software=device.info.is_software,
         timer=taken[0].timer if taken else "none", lanes=lanes, workgroup_size=SIZE,
         shader_sha256=shaders(device.subgroup_size), commit=commit(),
@@ -90,14 +92,14 @@ def _lanes(device: Device) -> int:
     return Sizes(1, 1, SIZE, device.subgroup_size).align
 
 
-def _measured(recipe: dict, device: Device, repeats: int, warm: bool) -> list[Measurements]:
+def _measured(recipe: dict, device: Device, repeats: int) -> list[Measurements]:
     """What runs there within reason; drawing apart, for it can spoil a software driver's timestamps for good."""
     values, _ = from_recipe(recipe)
     s = Statistics(values, _lanes(device), SIZE)
     names = [name for name in strategies() if runs(name, values, device) and _reasonable(name, s)]
     apart = [name for name in names if name == "draw_indirect_count" and device.info.kind == "cpu"]
     options = {"repeats": repeats, "batch_ms": 0.1, "budget_s": 0.1, "leave_out": True, "verify": "auto"}
-    hot = 0.0 if device.info.is_software else (0.3 if warm else 0.02)
+    hot = 0.0 if device.info.is_software else 0.02
     found = [measure([n for n in names if n not in apart], recipe, device=device, warm_up_s=hot, **options)]
     if apart and (own := _another(device)) is not None:
         found.append(measure(apart, recipe, device=own, warm_up_s=0.0, **options))
@@ -122,14 +124,15 @@ def _reasonable(name: str, s: Statistics) -> bool:
     return heaviest <= _WORK * (s.src + s.items)
 
 
-def _largest(device: Device) -> int:
-    """Items of the largest input, from a fill of a middling one."""
+def _largest(device: Device) -> tuple[int, Measurements]:
+    """Items of the largest input, from a fill of a middling one; and what that took at the full clock."""
     items = 2**16
     done = measure(["prefix_search"], {"kind": "constant", "items": items // 16, "mean": 16}, device=device, repeats=3,
-                   warm_up_s=0.0 if device.info.is_software else 0.1, batch_ms=0.2)  # fmt: skip
+                   warm_up_s=0.0 if device.info.is_software else 0.3, batch_ms=0.2)  # fmt: skip
     fill = done["fill"].gpu.median or 1e-3
     wanted = items * _FILL_MS / max(fill, 1e-6)
-    return int(min(max(2 ** round(np.log2(wanted)), SMALLEST), 2**16 if device.info.is_software else LARGEST))
+    most = 2**16 if device.info.is_software else LARGEST
+    return int(min(max(2 ** round(np.log2(wanted)), SMALLEST), most)), done
 
 
 @lru_cache(maxsize=4)
@@ -167,7 +170,7 @@ def _kept(path: Path) -> CostModel | None:
 
 def _shipped(device: Device) -> CostModel | None:
     """The model in `defaults/` of a device of that name and driver."""
-    for path in sorted((Path(__file__).parent / "defaults").glob("*.json")):
+    for path in sorted(DEFAULTS.glob("*.json")):
         found = _kept(path)
         if found is not None and (found.device, found.driver) == (device.info.label, device.info.driver):
             return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from expandlab.advice.account import terms
+from expandlab.advice.clock import full_fill, trust
 from expandlab.advice.fit import Fit, calibrate, fit, probability_of_first
 from expandlab.advice.statistics import Statistics
 from expandlab.gpu import Device
@@ -22,16 +24,18 @@ from expandlab.measuring.measurements import MeasurementsError, check_format, re
 from expandlab.measuring.workloads import from_recipe
 from expandlab.results import Result, to_plain
 
-FORMAT, VERSION = "expandlab-cost-model", 1
+FORMAT, VERSION = "expandlab-cost-model", 2
 # Fewer samples than this say nothing about the spread.
 FEWEST_SAMPLES = 4
 
 
 class Case(NamedTuple):
-    """One measured input: its statistics and the ms of each strategy."""
+    """One measured input: its statistics, the ms of each strategy, and how many times longer the fill beside them took
+    than at the device's full clock."""
 
     statistics: Statistics
     ms: dict[str, float]
+    clock: float = 1.0
 
 
 class Prediction(NamedTuple):
@@ -48,7 +52,8 @@ class CostModel(Result):
     """What an event costs on one device, strategy by strategy.
 
     fits: by strategy. calibration: factor on the fits' spreads that makes stated probabilities come true. lanes,
-    workgroup_size: that the terms were counted with. device, driver, timer, shader_sha256, commit: where it comes from.
+    workgroup_size: that the terms were counted with. device, driver, timer, shader_sha256, commit, command: where it
+    comes from; the command is None for a model that was learned on first use.
     """
 
     device: str
@@ -62,6 +67,7 @@ class CostModel(Result):
     cases: int
     shader_sha256: dict[str, str]
     commit: str | None
+    command: str | None = None
 
     def __repr__(self) -> str:
         return f"<CostModel of {self.device}: {len(self.fits)} strategies from {self.cases} inputs>"
@@ -70,10 +76,13 @@ class CostModel(Result):
         """The counts as the model looks at them."""
         return Statistics(counts, self.lanes, self.workgroup_size)
 
-    def predict(self, name: str, s: Statistics) -> Prediction:
-        """The time of a strategy. Raises KeyError for one that was never measured."""
+    def predict(self, name: str, s: Statistics, clock: float = 1.0) -> Prediction:
+        """The time of a strategy. Raises KeyError for one that was never measured.
+
+        clock: how many times longer a fill takes than at the full clock, for comparing with what was measured then.
+        """
         found, known = self.fits[name], {term.name: term for term in terms(name, s)}
-        events = [known[term].events if term in known else 0.0 for term in found.names]
+        events = [known[term].at(clock) if term in known else 0.0 for term in found.names]
         parts = dict(zip(found.names, found.parts(events).tolist(), strict=True))
         says = {term.name: term.says for term in known.values()}
         return Prediction(sum(parts.values()), parts, says, found.deviation(events) * self.calibration)
@@ -98,9 +107,15 @@ class CostModel(Result):
             raise MeasurementsError(f"{Path(path).name}: is damaged ({error}); take another copy") from None
 
 
-def cases_of(measured: Iterable[Measurements], lanes: int, workgroup_size: int) -> list[Case]:
-    """Measurements as cases: those of checked strategies, one expansion at a time. Their counts are made again."""
-    found: dict[str, Case] = {}
+def cases_of(
+    measured: Iterable[Measurements], lanes: int, workgroup_size: int, fills: Iterable[Measurements] = ()
+) -> list[Case]:
+    """Measurements of one device as cases: those of checked strategies, one expansion at a time. Their counts are made
+    again. fills: more measurements on it, for what a fill takes at its full clock.
+    """
+    measured = list(measured)
+    full = full_fill([*measured, *fills])
+    found: dict[tuple[str, float], Case] = {}
     for item in measured:
         if item.at_once != 1 or item.workgroup_size != workgroup_size or "kind" not in item.input:
             continue
@@ -109,7 +124,10 @@ def cases_of(measured: Iterable[Measurements], lanes: int, workgroup_size: int) 
         values, _ = from_recipe(recipe | {"items": item.src_count} if recipe["kind"] != "standard_library" else recipe)
         ms = {one.name: one.gpu.median for one in item.of_role("contender") if one.checked and one.gpu.median > 0}
         # The same input may have been measured in parts.
-        known = found.setdefault(item.counts_sha256, Case(Statistics(values, lanes, workgroup_size), {}))
+        clock = full.slowdown(item)
+        known = found.setdefault(
+            (item.counts_sha256, clock), Case(Statistics(values, lanes, workgroup_size), {}, clock)
+        )
         known.ms.update(ms)
     return list(found.values())
 
@@ -124,8 +142,10 @@ def fitted(cases: Sequence[Case], **about: Any) -> CostModel:
         if len(mine) < FEWEST_SAMPLES:
             continue
         names = [term.name for term in counted[0]]
-        events = np.array([[term.events for term in row] for row in counted], float)
-        fits[name], residuals = fit(names, events, np.array([cases[number].ms[name] for number in mine]))
+        clocks = [cases[number].clock for number in mine]
+        events = np.array([[term.at(clock) for term in row] for row, clock in zip(counted, clocks, strict=True)], float)
+        measured = np.array([cases[number].ms[name] for number in mine])
+        fits[name], residuals = fit(names, events, measured, trust(clocks))
         left_out[name] = dict(zip(mine, residuals.values.tolist(), strict=True))
     model = CostModel(fits=fits, calibration=1.0, cases=len(cases), **about)
     return dataclasses.replace(model, calibration=calibrate(_held_out(model, cases, left_out)))
@@ -142,7 +162,7 @@ def _held_out(
             continue
         measured = np.log([case.ms[name] for name in names])
         logs = measured - np.array([left_out[name][number] for name in names])
-        spreads = np.array([model.predict(name, case.statistics).deviation for name in names])
+        spreads = np.array([model.predict(name, case.statistics, case.clock).deviation for name in names])
         found.append((logs, spreads, measured))
     return found
 
@@ -152,7 +172,8 @@ class Score(Result):
     """How well a model chose on measured cases.
 
     right: share whose first choice was within 10 % of the measured best. sure, sure_right: how many it called at least
-    80 % sure, and the share of those that were right. error: median of |log(predicted / measured)| over all strategies.
+    80 % sure, and the share of those that were right. error: median of |log(predicted / measured)| over all strategies,
+    at the clock of each case; errors: by strategy. Choices are made for the full clock, as `advise` makes them.
     """
 
     cases: int
@@ -160,11 +181,13 @@ class Score(Result):
     sure: int
     sure_right: float
     error: float
+    errors: dict[str, float]
 
 
 def score(model: CostModel, cases: Sequence[Case], within: float = 1.1) -> Score:
     """Compare a model with cases that it was not fitted to."""
-    right, sure, errors = [], [], []
+    right, sure = [], []
+    errors: dict[str, list[float]] = {}
     for case in cases:
         names = [name for name in case.ms if name in model.fits]
         if len(names) < 2:
@@ -175,11 +198,14 @@ def score(model: CostModel, cases: Sequence[Case], within: float = 1.1) -> Score
         first = int(np.argmin(logs))
         right.append(bool(measured[first] <= within * measured.min()))
         sure.append(probability_of_first(logs, np.array([item.deviation for item in found]), within) >= 0.8)
-        errors += np.abs(logs - np.log(measured)).tolist()
+        for name, ms in zip(names, measured, strict=True):
+            errors.setdefault(name, []).append(abs(math.log(model.predict(name, case.statistics, case.clock).ms / ms)))
     confident = [good for good, certain in zip(right, sure, strict=True) if certain]
     return Score(
         len(right), float(np.mean(right)) if right else 1.0, len(confident),
-        float(np.mean(confident)) if confident else 1.0, float(np.median(errors)) if errors else 0.0,
+        float(np.mean(confident)) if confident else 1.0,
+        float(np.median([error for some in errors.values() for error in some])) if errors else 0.0,
+        {name: float(np.median(some)) for name, some in errors.items()},
     )  # fmt: skip
 
 
@@ -221,7 +247,7 @@ def fitted_for(measured: Iterable[Measurements]) -> list[dict[str, Any]]:
             for case in cases[part::parts]:
                 for name, ms in case.ms.items():
                     if name in model.fits:
-                        found = model.predict(name, case.statistics)
+                        found = model.predict(name, case.statistics, case.clock)
                         rows.append({"name": name, "ms": ms, "predicted_ms": max(found.ms, 1e-9),
                                      "total": case.statistics.items, "device": device})  # fmt: skip
     return rows

@@ -82,12 +82,22 @@ class Statistics:
         return int((some * np.arange(1, len(some) + 1)).sum())
 
     @cached_property
+    def tile_spans(self) -> np.ndarray:
+        """How many src each tile of `tile_search` looks at besides its first: int64."""
+        owners = owners_of_tiles(self.ends, self.size)
+        return np.append(owners[1:], self.src - 1)[: len(owners)] - owners
+
+    @cached_property
+    def tile_rounds(self) -> list[int]:
+        """Rounds in which each tile of `tile_search` that marks its src does so."""
+        spans = self.tile_spans
+        return (-(-spans[spans <= LONGEST_ROUNDS * self.size] // self.size)).tolist()
+
+    @cached_property
     def searched_items(self) -> int:
         """Items in tiles that span too many src to be marked, so that each searches for itself."""
         tile = ITEMS * self.size
-        owners = owners_of_tiles(self.ends, self.size)
-        span = np.append(owners[1:], self.src - 1)[: len(owners)] - owners
-        far = np.flatnonzero(span > LONGEST_ROUNDS * self.size)
+        far = np.flatnonzero(self.tile_spans > LONGEST_ROUNDS * self.size)
         return int(np.minimum(self.items - far * tile, tile).sum()) if len(far) else 0
 
     @cached_property
