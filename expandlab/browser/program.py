@@ -12,8 +12,9 @@ import numpy as np
 from expandlab import wgsl
 from expandlab.errors import DeviceError
 from expandlab.graph import portable
+from expandlab.graph.inputs import check_limits, input_words
 from expandlab.graph.launch import launched
-from expandlab.graph.plan import PassRun, Plan, PlanRun, check_limits, input_words
+from expandlab.graph.plan import PassRun, Plan, PlanRun
 
 if TYPE_CHECKING:
     from expandlab.browser.device import PageDevice

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,10 +22,16 @@ def compiled(file: Path, mode: str, schedule: str, tags: bool) -> Plan:
     from expandlab.graph import documents
 
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise GraphError(f"{file}: not valid JSON: {error}") from None
-    return documents.read(document).compile(mode, schedule=schedule, tags=tags)
+        text = file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise GraphError(f"{file}: cannot be read ({error.strerror}); give a file with a graph as JSON") from None
+    except ValueError as error:
+        raise GraphError(f"{file}: not a text in UTF-8: {error}") from None
+    try:
+        return documents.read(documents.loads(text)).compile(mode, schedule=schedule, tags=tags)
+    except GraphError as error:
+        error.args = (f"{file}: {error}",)
+        raise
 
 
 def show(plan: Plan) -> None:

@@ -15,7 +15,7 @@ from expandlab.expansion.report import Report, merged, report_of
 from expandlab.expansion.strategy import Ending, Passes, Sizes, Strategy, params_words
 from expandlab.gpu import Device
 from expandlab.graph import FrameGraph
-from expandlab.graph.plan import over_limit
+from expandlab.graph.inputs import over_limit
 
 # So few items fit every host: not worth a look at how much memory is left.
 _SMALL = 1 << 23

@@ -22,7 +22,7 @@ from expandlab.expansion.strategy import (
 )
 from expandlab.gpu import Device
 from expandlab.graph import PlanRun
-from expandlab.graph.plan import over_limit
+from expandlab.graph.inputs import over_limit
 
 
 def check_total(values: np.ndarray) -> int:

@@ -28,11 +28,15 @@ def text(plan: Plan) -> str:
         label = "\\n".join(_escaped(part) for part in why.get((first, second), ["no hazard"]))
         style = ", style=dashed" if place[first] != place[second] else ""
         lines.append(f'  {_quoted(first)} -> {_quoted(second)} [label="{label}"{style}];')
+    # A pass may be called as a copy would be.
+    prefix = "copy_"
+    while any(name.startswith(prefix) for name in plan.order):
+        prefix += "_"
     for number, copy in enumerate(plan.copies):
         low, high = copy.range
         label = f"{copy.resource} {low}..{high}\n{copy.source} to {copy.destination}"
-        lines.append(f"  copy_{number} [shape=oval, label={_quoted(label)}];")
-        lines.append(f"  copy_{number} -> {_quoted(copy.before)} [style=dotted];")
+        lines.append(f"  {prefix}{number} [shape=oval, label={_quoted(label)}];")
+        lines.append(f"  {prefix}{number} -> {_quoted(copy.before)} [style=dotted];")
     return "\n".join([*lines, "}", ""])
 
 
@@ -42,7 +46,10 @@ def _note(kind: str | None) -> str:
 
 
 def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    # Graphviz would end its reading at a zero character.
+    return (
+        value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    )
 
 
 def _quoted(value: str) -> str:

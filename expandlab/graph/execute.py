@@ -11,10 +11,11 @@ import numpy as np
 
 from expandlab.errors import DeviceError
 from expandlab.gpu.device import POINT_FORMAT
+from expandlab.graph.inputs import check_limits, input_words
 from expandlab.graph.joined import Joined
 from expandlab.graph.kernel import Kernel
 from expandlab.graph.launch import Draws, Repeat, launched
-from expandlab.graph.plan import PassRun, Plan, PlanRun, check_limits, input_words
+from expandlab.graph.plan import PassRun, Plan, PlanRun
 
 if TYPE_CHECKING:
     from expandlab.gpu import Device
@@ -273,7 +274,7 @@ class Program:
         return self._own(self.device.gpu.create_texture(size=(1, 1, 1), format=POINT_FORMAT, usage=usage)).create_view()
 
     def _make_timer(self) -> None:
-        if self.device.timestamp_period_ns is None:
+        if self.device.timestamp_period_ns is None or not self.plan.order:
             return
         count = 2 * len(self.plan.order)
         self._query_set = self._own(self.device.gpu.create_query_set(type="timestamp", count=count))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from expandlab.errors import GraphError, UnknownNameError
+from expandlab.graph import checks
 from expandlab.graph import launch as _launch
 from expandlab.graph.declare import MODES, Access, Image, Pass, Resource
 from expandlab.graph.kernel import Kernel
@@ -41,6 +42,8 @@ class FrameGraph:
         self.outputs: list[str] = []
         # Filled by `from_slots`: what its document connects.
         self.connections: tuple[Any, ...] = ()
+        if devices is not None and not isinstance(devices, Mapping):
+            raise GraphError(f"devices={devices!r}: give {{device: its queues}}, or None for one device")
         for name, queues in (devices or {}).items():
             self.device(name, queues)
 
@@ -49,22 +52,22 @@ class FrameGraph:
 
     def device(self, name: str, queues: Sequence[str] = ("compute",)) -> str:
         """Declare a device and its queues; returns its name. The first one declared takes the place of `gpu0`."""
-        _text("name", name)
+        checks.text("name", name)
         if name in self.devices:
             raise GraphError(f"name={name!r}: the graph has a device of that name already; choose another")
-        told = f"queues={queues!r} of device {name!r}: give one name or more, each once, as a list"
-        if isinstance(queues, str) or not isinstance(queues, Iterable):
-            raise GraphError(told)
-        named = tuple(_text(f"queues of device {name!r}", queue) for queue in queues)
+        given = checks.listed(f"queues of device {name!r}", queues, "names")
+        named = tuple(checks.text(f"queues of device {name!r}", queue) for queue in given)
         if not named or len(set(named)) < len(named):
-            raise GraphError(told)
+            raise GraphError(f"queues={queues!r} of device {name!r}: give one name or more, each once, as a list")
         self.devices[name] = named
         return name
 
     def buffer(self, name: str, size: int, *, imported: bool = False) -> str:
         """Declare a buffer of `size` bytes; returns its name. Imported ones are given to `Plan.run` as inputs."""
         self._new_resource(name)
-        self.resources[name] = Resource(name, _whole(f"size of buffer {name!r}", size, 0, MOST_BYTES), bool(imported))
+        what = f"of buffer {name!r}"
+        size, imported = checks.whole(f"size {what}", size, 0, MOST_BYTES), checks.flag(f"imported {what}", imported)
+        self.resources[name] = Resource(name, size, imported)
         return name
 
     def image(
@@ -85,7 +88,7 @@ class FrameGraph:
         """
         self._new_resource(name)
         mips, layers, aspects = (
-            _whole(f"{what} of image {name!r}", value, 1)
+            checks.whole(f"{what} of image {name!r}", value, 1)
             for what, value in (("mips", mips), ("layers", layers), ("aspects", aspects))
         )
         if mips * layers * aspects > MOST_SUBRESOURCES:
@@ -94,12 +97,13 @@ class FrameGraph:
                 f"{MOST_SUBRESOURCES:,} subresources; no device has such an image"
             )
         if format is not None:
-            _text(f"format of image {name!r}", format)
+            checks.text(f"format of image {name!r}", format)
         if size is not None:
-            if isinstance(size, str) or not isinstance(size, Sequence) or not 1 <= len(size) <= 3:
+            if isinstance(size, (str, bytes)) or not isinstance(size, Sequence) or not 1 <= len(size) <= 3:
                 raise GraphError(f"size={size!r} of image {name!r}: give (width, height) or (width, height, depth)")
-            size = tuple(_whole(f"size of image {name!r}", part, 1, MOST_TEXELS) for part in size)
-        self.resources[name] = Image(name, mips, layers, aspects, format, size, bool(imported))
+            size = tuple(checks.whole(f"size of image {name!r}", part, 1, MOST_TEXELS) for part in size)
+        imported = checks.flag(f"imported of image {name!r}", imported)
+        self.resources[name] = Image(name, mips, layers, aspects, format, size, imported)
         return name
 
     def add_pass(
@@ -144,7 +148,7 @@ class FrameGraph:
         if (at_before is None) == (at_after is None):
             raise GraphError(f"at_before={at_before!r}, at_after={at_after!r}: give exactly one of them")
         place = at_after if at_before is None else at_before
-        if place not in self.passes:
+        if not isinstance(place, str) or place not in self.passes:
             which = "at_after" if at_before is None else "at_before"
             raise UnknownNameError(f"{which}={place!r}: the graph has no such pass")
         self.add_pass(name, accesses, **options)
@@ -218,7 +222,7 @@ class FrameGraph:
         return devices, "compute" if "compute" in shared else shared[0]
 
     def _new_resource(self, name: str) -> None:
-        _text("name", name)
+        checks.text("name", name)
         if name in self.resources:
             raise GraphError(f"name={name!r}: the graph has a resource of that name already; choose another")
 
@@ -239,27 +243,30 @@ class FrameGraph:
         cost_us: float | None,
         kernel: Kernel | None,
     ) -> Pass:
-        _text("name", name)
+        checks.text("name", name)
         if name in self.passes:
             raise GraphError(f"name={name!r}: the graph has a pass of that name already; choose another")
         if cost_us is not None:
             if isinstance(cost_us, bool) or not isinstance(cost_us, (int, float)) or not 0 <= cost_us <= MOST_US:
                 raise GraphError(f"cost_us={cost_us!r} of pass {name!r}: give microseconds, 0 to {MOST_US:g}, or None")
             cost_us = float(cost_us)
-        checked = tuple(self._placed_access(name, place, access) for place, access in enumerate(accesses))
+        listed = checks.listed(f"accesses of pass {name!r}", accesses, "accesses")
+        checked = tuple(self._placed_access(name, place, access) for place, access in enumerate(listed))
         if kernel is not None:
+            if not isinstance(kernel, Kernel):
+                raise GraphError(f"kernel={kernel!r} of pass {name!r}: give a Kernel, or None")
             self._check_kernel(name, checked, kernel)
         return Pass(
             name, checked, kernel, self._devices(name, device, queue), queue,
-            _names(f"after of pass {name!r}", after), _names(f"before of pass {name!r}", before),
-            bool(side_effect), cost_us,
+            checks.names(f"after of pass {name!r}", after), checks.names(f"before of pass {name!r}", before),
+            checks.flag(f"side_effect of pass {name!r}", side_effect), cost_us,
         )  # fmt: skip
 
     def _devices(self, owner: str, device: str | Sequence[str] | None, queue: str | None) -> tuple[str, ...]:
         if device is None and queue is None:
             return ()
         known = self.devices or DEFAULT_DEVICES
-        given = () if device is None else _names(f"device of pass {owner!r}", device)
+        given = () if device is None else checks.names(f"device of pass {owner!r}", device)
         for name in given:
             if name not in known:
                 raise UnknownNameError(
@@ -268,6 +275,7 @@ class FrameGraph:
         if device is not None and not given:
             raise GraphError(f"device={device!r} of pass {owner!r}: name one device or more, or leave it out")
         if queue is not None:
+            checks.text(f"queue of pass {owner!r}", queue)
             for name in given or self.placed(Pass(owner, (), queue=queue))[0]:
                 if queue not in known[name]:
                     raise UnknownNameError(
@@ -295,24 +303,24 @@ class FrameGraph:
             ) from None
         where = f"pass {owner!r}, resource {access.resource!r}"
         self._known(access.resource, f"accesses of pass {owner!r}: resource")
-        if access.mode not in MODES:
+        if not isinstance(access.mode, str) or access.mode not in MODES:
             raise GraphError(f"{where}: mode={access.mode!r}; use one of {', '.join(MODES)}")
         resource = self.resources[access.resource]
         usages = (BUFFER_USAGES if resource.kind == "buffer" else IMAGE_USAGES)[access.mode]
-        if access.usage not in usages:
+        if not isinstance(access.usage, str) or access.usage not in usages:
             raise GraphError(
                 f"{where}: usage={access.usage!r} with mode {access.mode} of a {resource.kind}; "
                 f"use one of {', '.join(usages)}"
             )
         if access.independent is not None:
-            _text(f"independent of {where}", access.independent)
+            checks.text(f"independent of {where}", access.independent)
         parts = {}
         for part, limit in _parts(resource):
             value = getattr(access, part)
             if value is not None:
                 if limit is None:
                     raise GraphError(f"{where}: {part}={value!r} does not go with a {resource.kind}")
-                parts[part] = _span(f"{where}: {part}", value, limit, "bytes" if part == "range" else part)
+                parts[part] = checks.span(f"{where}: {part}", value, limit, "bytes" if part == "range" else part)
         if not parts:
             return access
         return Access(access.resource, access.mode, usage=access.usage, independent=access.independent, **parts)
@@ -353,43 +361,3 @@ def _parts(resource: Resource | Image) -> tuple[tuple[str, int | None], ...]:
     if isinstance(resource, Resource):
         return ("range", resource.size), ("mips", None), ("layers", None), ("aspects", None)
     return ("range", None), ("mips", resource.mips), ("layers", resource.layers), ("aspects", resource.aspects)
-
-
-def _span(what: str, value: Any, limit: int, unit: str) -> tuple[int, int]:
-    try:
-        low, high = value
-        low, high = _whole(what, low, 0), _whole(what, high, 0)
-    except (TypeError, ValueError):
-        raise GraphError(f"{what}={value!r}; give two whole numbers, the end excluded") from None
-    if not low <= high <= limit:
-        raise GraphError(f"{what}={value!r} does not lie within 0 .. {limit} {unit}")
-    return low, high
-
-
-def _text(what: str, value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise GraphError(f"{what}={value!r}: give a name")
-    return value
-
-
-def _names(what: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return (value,)
-    try:
-        return tuple(_text(what, name) for name in value)
-    except TypeError:
-        raise GraphError(f"{what}={value!r}: give names as a list") from None
-
-
-def _whole(what: str, value: Any, least: int, most: int | None = None) -> int:
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = value.__index__()
-    except (AttributeError, TypeError):
-        raise GraphError(f"{what}={value!r}: give a whole number") from None
-    if number < least:
-        raise GraphError(f"{what}={value!r}: give {least} or more")
-    if most is not None and number > most:
-        raise GraphError(f"{what}={value!r}: give {most:,} or less; no device has as much")
-    return number

@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from expandlab import wgsl as _wgsl
 from expandlab.errors import GraphError
 from expandlab.graph import launch as _launch
+from expandlab.graph.checks import listed, short
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,24 @@ class Kernel:
     workgroups: tuple[int, int, int] | str | tuple[str, int] | _launch.Repeat | _launch.Draws
     checked: bool = True
     twin: Callable[[Any], None] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.wgsl, (str, _wgsl.Source)):
+            raise GraphError(f"wgsl={short(self.wgsl)}: give the shader as text")
+        if not isinstance(self.entry, str) or not self.entry:
+            raise GraphError(f"entry={short(self.entry)}: give the name of the shader's entry point")
+        given = self.bindings
+        named = given.values() if isinstance(given, Mapping) else given
+        names = listed("bindings", named, "resources, or {variable: resource}")
+        if not all(isinstance(name, str) for name in [*names, *(given if isinstance(given, Mapping) else ())]):
+            raise GraphError(f"bindings={short(given)}: variables and resources are names")
+        if not _launchable(self.workgroups):
+            raise GraphError(
+                f"workgroups={short(self.workgroups)}: give (x, y, z), each from 0 to 2^32 - 1; or the buffer of an "
+                "indirect dispatch, as its name or (name, offset in bytes); or a Repeat or Draws"
+            )
+        if self.twin is not None and not callable(self.twin):
+            raise GraphError(f"twin={short(self.twin)}: give a function, or None")
 
     @property
     def source(self) -> _wgsl.Source:
@@ -81,3 +102,18 @@ class Kernel:
                 )
             )
         return named
+
+
+def _launchable(groups: Any) -> bool:
+    """Whether it says how much to launch, whatever the buffers hold."""
+    if isinstance(groups, (str, _launch.Repeat, _launch.Draws)):
+        return groups != ""
+    if not isinstance(groups, Sequence) or isinstance(groups, bytes):
+        return False
+    if len(groups) == 2:
+        return isinstance(groups[0], str) and _count(groups[1])
+    return len(groups) == 3 and all(_count(part) for part in groups)
+
+
+def _count(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 <= value < 2**32

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from expandlab.errors import DeviceError, GraphError, UnknownNameError
+from expandlab.errors import GraphError
 from expandlab.graph import barriers as _barriers
+from expandlab.graph import checks
 from expandlab.graph import connections as _connections
 from expandlab.graph import copies as _copies
 from expandlab.graph import dot as _dot
@@ -82,12 +83,12 @@ class Plan:
 
     @_uncollected()
     def __init__(self, graph: FrameGraph, mode: str = "dag", schedule: str = "depth", tags: bool = True):
-        if mode not in MODES:
+        if not isinstance(mode, str) or mode not in MODES:
             raise GraphError(f"mode={mode!r}: use one of {', '.join(MODES)}")
-        if schedule not in _schedule.SCHEDULES:
+        if not isinstance(schedule, str) or schedule not in _schedule.SCHEDULES:
             raise GraphError(f"schedule={schedule!r}: use one of {', '.join(_schedule.SCHEDULES)}")
         self.graph = graph
-        self.mode, self.schedule, self.tags = mode, schedule, tags
+        self.mode, self.schedule, self.tags = mode, schedule, checks.flag("tags", tags)
         self._shot = shot = _snapshot.take(graph)
         self._connected = tuple(graph.connections)
         self._records, peers = _hazards.find(shot, tags=tags)
@@ -180,19 +181,16 @@ class Plan:
         measured_us: {pass: microseconds} in place of what the passes declare.
         """
         if machine is None:
-            try:
-                machine = Machine(**costs)
-            except TypeError:
-                known = ", ".join(field.name for field in fields(Machine))
-                raise GraphError(f"simulate: {', '.join(costs)}: use {known}") from None
+            machine = _machine(Machine(), costs)
+        elif not isinstance(machine, Machine):
+            raise GraphError(f"machine={checks.short(machine)}: give a Machine, or its fields by name")
         elif costs:
-            machine = replace(machine, **costs)
+            machine = _machine(machine, costs)
         names = {name: number for number, name in enumerate(self._shot.names)}
         dry = frozenset(names[item.before] for item in (*self.barriers, *self.layouts))
         shot = self._shot
-        if measured_us:
-            passes = (replace(item, cost_us=measured_us.get(item.name, item.cost_us)) for item in shot.passes)
-            shot = replace(shot, passes=tuple(passes))
+        if measured_us is not None:
+            shot = _simulate.measured(shot, measured_us)
         return _simulate.timeline(shot, self._order, self._queues, self._clocks, self._moves, dry, machine)
 
     def to_dot(self) -> str:
@@ -249,12 +247,13 @@ class Plan:
         from expandlab.gpu import resolve
         from expandlab.graph.several import assigned
 
+        given = {} if inputs is None else inputs
         several = assigned(self, devices)
         if several is None:
             with self.program(resolve(devices)) as program:
-                return program.run(inputs or {}).arrays
+                return program.run(given).arrays
         with self.programs(several) as programs:
-            return programs.run(inputs or {}).arrays
+            return programs.run(given).arrays
 
     def programs(self, devices: Mapping[str, Any]) -> Any:
         """The plan made ready on several devices: {the graph's device: an open device or the name of one}."""
@@ -294,40 +293,9 @@ class Plan:
                     )
 
 
-def input_words(graph: FrameGraph, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """`inputs` as flat uint32 arrays, checked against the imported resources of `graph`."""
-    words = {}
-    for name, array in inputs.items():
-        resource = graph.resources.get(name)
-        if resource is None or not resource.imported:
-            known = ", ".join(r.name for r in graph.resources.values() if r.imported) or "none"
-            raise UnknownNameError(f"inputs[{name!r}]: the graph imports no such resource (imported: {known})")
-        data = np.ascontiguousarray(array).reshape(-1)
-        if data.nbytes % 4:
-            data = np.frombuffer(data.tobytes() + b"\0" * (-data.nbytes % 4), np.uint8)
-        if data.nbytes > max(4, -(-resource.size // 4) * 4):
-            raise GraphError(f"inputs[{name!r}] has {data.nbytes} bytes; the resource holds {resource.size}")
-        words[name] = data.view(np.uint32)
-    return words
-
-
-def over_limit(graph: FrameGraph, limits: Mapping[str, int]) -> tuple[str, int, str] | None:
-    """The first buffer that the limits do not allow, as (name, bytes, name of the limit), or None."""
-    for resource in graph.resources.values():
-        if resource.kind == "image":
-            continue
-        for limit in ("max_storage_buffer_binding_size", "max_buffer_size"):
-            if resource.size > limits[limit]:
-                return resource.name, resource.size, limit
-    return None
-
-
-def check_limits(graph: FrameGraph, device: Any) -> None:
-    """Raise DeviceError for a buffer that the device does not allow."""
-    found = over_limit(graph, device.limits)
-    if found:
-        name, size, limit = found
-        raise DeviceError(
-            f"buffer {name!r} needs {size:,} bytes; {device.info.name} allows {device.limits[limit]:,} ({limit}). "
-            "Open the device with limits='adapter' or give it less work"
-        )
+def _machine(machine: Machine, costs: Mapping[str, Any]) -> Machine:
+    known = [field.name for field in fields(Machine)]
+    unknown = [name for name in costs if name not in known]
+    if unknown:
+        raise GraphError(f"simulate: {', '.join(unknown)}: use {', '.join(known)}")
+    return replace(machine, **costs)

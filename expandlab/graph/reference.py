@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from expandlab.errors import DeviceError, UnsupportedError
+from expandlab.graph.inputs import check_limits, input_words
 from expandlab.graph.launch import Draws, launched
-from expandlab.graph.plan import PassRun, Plan, PlanRun, check_limits, input_words
+from expandlab.graph.plan import PassRun, Plan, PlanRun
 
 if TYPE_CHECKING:
     from expandlab.gpu import Device
@@ -23,6 +24,7 @@ class ReferenceProgram:
     def __init__(self, plan: Plan, device: Device):
         self.plan = plan
         self._lock = device.lock
+        self._closed = False
         # The same limits as on a GPU, so that what is too large is the same error.
         check_limits(plan.graph, device)
         buffers = {name: item for name, item in plan.graph.resources.items() if item.kind == "buffer"}
@@ -42,14 +44,17 @@ class ReferenceProgram:
 
     def close(self) -> None:
         """Give the memory back."""
+        self._closed = True
         self._arrays.clear()
 
     def words(self, name: str) -> np.ndarray:
         """What a resource holds now: uint32, not a copy."""
+        self._check_open()
         return self._arrays[name]
 
     def upload(self, inputs: Mapping[str, np.ndarray]) -> None:
         """Set the imported resources that are given; all others keep what they hold, as on a GPU."""
+        self._check_open()
         for name, data in input_words(self.plan.graph, inputs).items():
             self._arrays[name][: data.size] = data
 
@@ -60,8 +65,6 @@ class ReferenceProgram:
             return self._run(inputs)
 
     def _run(self, inputs: Mapping[str, np.ndarray]) -> PlanRun:
-        if self.plan.graph.resources and not self._arrays:
-            raise DeviceError("this was closed and its memory given back; make a new one")
         self.upload(inputs)
         start = time.perf_counter()
         passes = tuple(PassRun(name, self._twin(name), None) for name in self.plan.order)
@@ -81,8 +84,13 @@ class ReferenceProgram:
             self._twin(name)
         return [None] * len(self.plan.order), (time.perf_counter() - start) * 1e3
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise DeviceError("this was closed and its memory given back; make a new one")
+
     def _twin(self, name: str) -> tuple[int, int, int]:
         """Run one pass; returns the workgroups that a device would launch."""
+        self._check_open()
         kernel = self.plan.passes[name].kernel
         groups = launched(kernel, self._arrays)
         if all(groups):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from expandlab.errors import GraphError
+from expandlab.graph import documents
+from expandlab.graph.checks import flag, short
 from expandlab.graph.declare import Access, Image, Pass, Resource
 from expandlab.graph.frame_graph import FrameGraph
 
@@ -18,17 +19,14 @@ _IMAGE = ("kind", "mips", "layers", "aspects", "format", "size", "imported")
 def parse(source: str | bytes | Mapping[str, Any], keys: Sequence[str], required: Sequence[str]) -> dict[str, Any]:
     """The document, with only `keys` at its top and all of `required`."""
     if isinstance(source, (str, bytes)):
-        try:
-            source = json.loads(source)
-        except (ValueError, RecursionError) as error:
-            raise GraphError(f"the graph is not valid JSON: {error}") from None
+        source = documents.loads(source)
     return member("the graph", source, keys, required)
 
 
 def member(what: str, value: Any, keys: Sequence[str], required: Sequence[str] = ()) -> dict[str, Any]:
     """`value` as a dict with only `keys` and all of `required`."""
     if not isinstance(value, Mapping):
-        raise GraphError(f"{what}: {_short(value)} is no object; give one with {', '.join(keys)}")
+        raise GraphError(f"{what}: {short(value)} is no object; give one with {', '.join(keys)}")
     for key in value:
         if key not in keys:
             raise GraphError(f"{what}: unknown key {key!r}; use {', '.join(keys)}")
@@ -41,15 +39,8 @@ def member(what: str, value: Any, keys: Sequence[str], required: Sequence[str] =
 def listed(what: str, value: Any) -> list[Any]:
     """`value` as a list."""
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Sequence):
-        raise GraphError(f"{what}={_short(value)}: give a list")
+        raise GraphError(f"{what}={short(value)}: give a list")
     return list(value)
-
-
-def flag(what: str, value: Any) -> bool:
-    """`value` as true or false."""
-    if not isinstance(value, bool):
-        raise GraphError(f"{what}={_short(value)}: give true or false")
-    return value
 
 
 def from_json(source: str | bytes | Mapping[str, Any]) -> FrameGraph:
@@ -73,7 +64,7 @@ def add_devices(graph: FrameGraph, devices: Any) -> None:
     if devices is None:
         return
     if not isinstance(devices, Mapping) or not devices:
-        raise GraphError(f"devices={_short(devices)}: give an object of devices, each with a list of its queues")
+        raise GraphError(f"devices={short(devices)}: give an object of devices, each with a list of its queues")
     for name, queues in devices.items():
         try:
             graph.device(name, listed(f"devices: queues of {name!r}", queues))
@@ -84,7 +75,7 @@ def add_devices(graph: FrameGraph, devices: Any) -> None:
 def add_resources(graph: FrameGraph, resources: Any) -> None:
     """Declare the resources of a document."""
     if not isinstance(resources, Mapping):
-        raise GraphError(f"resources={_short(resources)}: give an object of resources")
+        raise GraphError(f"resources={short(resources)}: give an object of resources")
     for name, given in resources.items():
         try:
             _add_resource(graph, name, given)
@@ -100,7 +91,7 @@ def _add_resource(graph: FrameGraph, name: Any, given: Any) -> None:
     elif kind == "buffer":
         given = member(what, given, _BUFFER, ("size",))
     else:
-        raise GraphError(f"{what}: kind={_short(kind)}; use 'buffer' or 'image'")
+        raise GraphError(f"{what}: kind={short(kind)}; use 'buffer' or 'image'")
     given["imported"] = flag(f"{what}: imported", given.get("imported", False))
     del given["kind"]
     if kind == "image":
@@ -191,8 +182,3 @@ def _access(access: Access) -> dict[str, Any]:
     if access.independent is not None:
         found["independent"] = access.independent
     return found
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -20,7 +20,7 @@ import numpy as np
 
 from expandlab.errors import DeviceError, GraphError, UnknownNameError
 from expandlab.graph.copies import Copy
-from expandlab.graph.plan import input_words
+from expandlab.graph.inputs import input_words
 from expandlab.graph.sending import Sent
 
 if TYPE_CHECKING:

@@ -9,15 +9,20 @@ fixed time and its bytes divided by the bandwidth. Queues of one device do not s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from expandlab.errors import GraphError
+import numpy as np
+
+from expandlab.errors import GraphError, UnknownNameError
+from expandlab.graph import checks
 from expandlab.graph.copies import Move
 from expandlab.graph.declare import Image, Resource
 from expandlab.graph.snapshot import Snapshot
 from expandlab.graph.waits import Clocks, Queue
 from expandlab.results import Result
 
+# Of any cost: sums of them stay far from infinity.
+MOST = 1e15
 # Bytes of a texel, for the formats whose name does not say it.
 _TEXEL = {
     "depth24plus": 4, "depth24plus-stencil8": 4, "stencil8": 1, "rgb10a2unorm": 4, "rgb10a2uint": 4, "rg11b10ufloat": 4,
@@ -54,8 +59,9 @@ class Machine(Result):
     def __post_init__(self) -> None:
         for name in ("barrier_us", "wait_us", "copy_us", "copy_gb_per_s", "pass_us"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-                raise GraphError(f"{name}={value!r}: give a number, 0 or more")
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= MOST:
+                raise GraphError(f"{name}={value!r}: give a number, 0 to {MOST:g}")
+        checks.flag("peer_access", self.peer_access)
         if self.copy_gb_per_s == 0:
             raise GraphError("copy_gb_per_s=0: no copy would ever end; give more than 0")
 
@@ -120,6 +126,23 @@ class Timeline(Result):
 
     def __repr__(self) -> str:
         return f"<Timeline: {self.makespan_us:.1f} us on {len(self.lanes)} lanes>"
+
+
+def measured(shot: Snapshot, times: Mapping[str, float]) -> Snapshot:
+    """The snapshot with other costs: {pass: microseconds}; a pass that is culled, or None, is no error."""
+    if not isinstance(times, Mapping):
+        raise GraphError(f"measured_us={times!r}: give {{pass: microseconds}}")
+    known = {*shot.names, *shot.culled}
+    for name, value in times.items():
+        if name not in known:
+            raise UnknownNameError(f"measured_us[{name!r}]: the plan has no such pass")
+        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        if value is not None and not (number and 0 <= value <= MOST):
+            raise GraphError(f"measured_us[{name!r}]={value!r}: give microseconds, 0 to {MOST:g}")
+    found = {name: float(value) for name, value in times.items() if value is not None}
+    return replace(
+        shot, passes=tuple(replace(item, cost_us=found.get(item.name, item.cost_us)) for item in shot.passes)
+    )
 
 
 def size_of(resource: Resource | Image, low: int, high: int) -> int:

@@ -105,7 +105,7 @@ def from_slots(source: str | bytes | Mapping[str, Any]) -> FrameGraph:
             for s in own
         ]  # fmt: skip
         graph.add_pass(item["name"], accesses, **options)
-    for text in schema.listed("outputs", document.get("outputs") or []):
+    for text in schema.listed("outputs", [] if keep else document["outputs"]):
         graph.output(names[_slot_of("outputs", text, slots)])
     graph.connections = tuple(Link(first, second, names[first], dependency) for first, second, dependency in links)
     return graph

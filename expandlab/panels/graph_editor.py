@@ -50,7 +50,7 @@ class TextPart(Part):
 
     def _typed(self, text: str) -> None:
         try:
-            found = json.loads(text, parse_constant=_no_number)
+            found = json.loads(text, parse_constant=_no_number, object_pairs_hook=documents.once)
             if not isinstance(found, dict):
                 raise ValueError("give an object with resources and passes")
             if not within(found):

@@ -11,7 +11,7 @@ from expandlab.errors import DeviceError, DeviceLimitError
 from expandlab.expansion.report import PassReport
 from expandlab.gpu import Device
 from expandlab.graph import PlanRun
-from expandlab.graph.plan import over_limit
+from expandlab.graph.inputs import over_limit
 from expandlab.topk.keys import scores_of
 from expandlab.topk.method import WORKGROUP, Method, Selection, Sizes, params_words
 from expandlab.topk.report import SelectionReport

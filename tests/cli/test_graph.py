@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -86,6 +87,45 @@ def test_a_problem_is_explained_and_has_its_exit_code(tmp_path, document, argume
     assert text in done.output + (done.stderr or "")
 
 
-def test_a_missing_file_is_named(tmp_path):
-    done = CliRunner().invoke(app, ["graph", str(tmp_path / "none.json")])
-    assert done.exit_code == 1 and "none.json" in done.output + (done.stderr or "")
+FILES = {
+    "cut short": (b'{"passes": [{"name": "a', "not valid JSON: Unterminated string"),
+    "empty": (b"", "not valid JSON"),
+    "no text": (b"\xff\xfe\x00", "not a text in UTF-8"),
+    "a list": (b"[1]", "[1] is no object; give one with devices, resources, passes, outputs"),
+    "of another schema": (b'{"nodes": []}', "unknown key 'nodes'; use devices, resources, passes, outputs"),
+    "endless": (b"[" * 100_000, "not valid JSON"),
+    "with a name twice": (
+        b'{"resources": {"b": {"kind": "buffer", "size": 1}, "b": {"kind": "buffer"}}}', "'b' is there twice",
+    ),
+    "with half a character": (b'{"passes": [{"name": "\\ud800"}]}', "surrogate"),
+    "with an endless number": (b'{"passes": [{"name": "a", "cost_us": 1' + b"0" * 400 + b"}]}", "cost_us"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_faulty_file_is_named_with_what_is_wrong(tmp_path, name):
+    content, told = FILES[name]
+    file = tmp_path / "graph.json"
+    file.write_bytes(content)
+    done = CliRunner().invoke(app, ["graph", str(file)])
+    said = done.output + (done.stderr or "")
+    assert done.exit_code == 1 and f"expandlab: {file}: " in said and told in said
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path, monkeypatch):
+    def refuse(self, **_):
+        raise PermissionError(13, "Permission denied")
+
+    for file in (tmp_path / "none.json", tmp_path):
+        done = CliRunner().invoke(app, ["graph", str(file)])
+        said = done.output + (done.stderr or "")
+        assert done.exit_code == 1 and f"{file}: cannot be read (" in said and "give a file" in said
+    monkeypatch.setattr(Path, "read_text", refuse)
+    done = CliRunner().invoke(app, ["graph", "kept.json"])
+    assert done.exit_code == 1 and "kept.json: cannot be read (Permission denied)" in done.output + (done.stderr or "")
+
+
+def test_a_byte_order_mark_is_no_fault(tmp_path):
+    file = tmp_path / "graph.json"
+    file.write_text(json.dumps(GRAPH), encoding="utf-8-sig")
+    assert CliRunner().invoke(app, ["graph", str(file)]).exit_code == 0

@@ -3,14 +3,20 @@
 import copy
 import json
 import random
+import re
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
-from expandlab import FrameGraph, GraphError, UnknownNameError
+from expandlab import DeviceError, FrameGraph, GraphError, Kernel, UnknownNameError
 from expandlab.errors import ExpandlabError
+from expandlab.export import picture
 from expandlab.figures.graphs.page import sketch
+from expandlab.gpu import resolve
 from expandlab.graph import documents
 from expandlab.graph.examples import EXAMPLES
+from expandlab.panels.parts import table
 from expandlab.settings import GraphSettings, SettingsError
 from expandlab.settings.graphs import VIEWS
 
@@ -112,3 +118,155 @@ def test_an_error_says_what_it_is_about():
     with pytest.raises(UnknownNameError) as caught:
         FrameGraph.from_json({"passes": [{"name": "a", "after": ["nobody"]}]}).compile()
     assert dict(caught.value.where) == {"passes": ("a",), "field": "after"}
+
+
+WRITE = {"resource": "b", "mode": "write"}
+ODD = [
+    True, -1, 1.5, float("nan"), 10**30, 10**400, "x", b"x", [], {}, (1,), [None], object(), np.float32(2),
+    np.array([1, 2]), np.array(3), set(), "\ud800",
+]  # fmt: skip
+WGSL = """@group(0) @binding(0) var<storage, read_write> b: array<u32>;
+@compute @workgroup_size(16) fn main(@builtin(global_invocation_id) at: vec3<u32>) { b[at.x] += 1u; }"""
+
+
+def small(**options):
+    graph = FrameGraph()
+    graph.buffer("b", 64, imported=True)
+    graph.add_pass("p", [("b", "read_write")], **options)
+    graph.output("b")
+    return graph
+
+
+def runnable(**changed):
+    def twin(own):
+        own.b += 1
+
+    given = {"wgsl": WGSL, "entry": "main", "bindings": ["b"], "workgroups": (1, 1, 1), "twin": twin, **changed}
+    return small(kernel=Kernel(**given)).compile()
+
+
+CALLS = {
+    "devices": lambda odd: FrameGraph(odd),
+    "name of a device": lambda odd: FrameGraph().device(odd),
+    "queues": lambda odd: FrameGraph().device("d", odd),
+    "name of a buffer": lambda odd: FrameGraph().buffer(odd, 4),
+    "bytes": lambda odd: FrameGraph().buffer("c", odd),
+    "imported": lambda odd: FrameGraph().buffer("c", 4, imported=odd),
+    **{
+        key: lambda odd, key=key: FrameGraph().image("i", **{key: odd}) for key in ("mips", "layers", "format", "size")
+    },
+    "output": lambda odd: small().output(odd),
+    "name of a pass": lambda odd: small().add_pass(odd, []),
+    "accesses": lambda odd: small().add_pass("q", odd),
+    "access": lambda odd: small().add_pass("q", [odd]),
+    "mode of an access": lambda odd: small().add_pass("q", [("b", odd)]),
+    "range": lambda odd: small().add_pass("q", [("b", "read", odd)]),
+    "end of a range": lambda odd: small().add_pass("q", [("b", "read", (0, odd))]),
+    **{
+        f"{key} of an access": lambda odd, key=key: small().add_pass("q", [{**WRITE, key: odd}])
+        for key in ("usage", "independent", "mips", "unheard-of")
+    },
+    **{
+        key: lambda odd, key=key: small().add_pass("q", [], **{key: odd})
+        for key in ("device", "queue", "after", "before", "side_effect", "cost_us", "kernel")
+    },
+    "at_after": lambda odd: small().insert("q", [], at_after=odd),
+    "mode": lambda odd: small().compile(odd),
+    "schedule": lambda odd: small().compile(schedule=odd),
+    "tags": lambda odd: small().compile(tags=odd),
+    "document": FrameGraph.from_json,
+    "slots": FrameGraph.from_slots,
+    "outputs of slots": lambda odd: FrameGraph.from_slots({"passes": [], "outputs": odd}),
+    "machine": lambda odd: small().compile().simulate(odd),
+    "measured_us": lambda odd: small().compile().simulate(measured_us=odd),
+    "a measured time": lambda odd: small().compile().simulate(measured_us={"p": odd}),
+    **{key: lambda odd, key=key: small().compile().simulate(**{key: odd}) for key in ("wait_us", "peer_access")},
+    "parts": lambda odd: small().compile().recording_groups(odd),
+    **{key: lambda odd, key=key: runnable(**{key: odd}) for key in ("wgsl", "entry", "bindings", "workgroups", "twin")},
+    "inputs": lambda odd: runnable().run("reference", odd),
+    "an input": lambda odd: runnable().run("reference", {"b": odd}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_an_argument_of_any_type_is_taken_or_explained(call):
+    explained = 0
+    for odd in ODD:
+        try:
+            CALLS[call](odd)
+        except ExpandlabError as error:
+            explained += 1
+            assert len(str(error)) > 20
+    assert explained >= 3
+
+
+@pytest.mark.parametrize(
+    "act, named",
+    [
+        (lambda: small().compile().simulate(measured_us={"nobody": 1.0}), "measured_us.'nobody'"),
+        (lambda: small().compile().simulate(wait_us=float("nan")), "wait_us=nan"),
+        (lambda: small().insert("q", [], at_after="nobody"), "at_after='nobody'"),
+        (lambda: small().insert("q", [], at_after="p", at_before="p"), "give exactly one"),
+        (lambda: small().add_pass("p", []), "'p': the graph has a pass of that name"),
+        (lambda: small().buffer("b", 4), "'b': the graph has a resource of that name"),
+        (lambda: small(device="gpu7"), "device='gpu7' of pass 'p'"),
+        (lambda: runnable().run("reference", {"b": np.zeros(17, np.uint32)}), r"inputs\['b'\] has 68 bytes .uint32."),
+        (lambda: runnable().run("reference", {"b": np.zeros(2)}), r"inputs\['b'\] has dtype float64"),
+        (lambda: runnable().run("reference", {"c": np.zeros(2)}), r"inputs\['c'\].*imported: b"),
+        (lambda: runnable(workgroups=(65536, 1, 1)).run("reference"), "pass 'p': workgroups.*65,535"),
+        (lambda: runnable(workgroups="b").run("reference"), "workgroups='b' is an indirect buffer"),
+        (lambda: small().compile().run("reference"), "pass 'p' has no kernel"),
+        (lambda: runnable().run(["nothing like it"]), "nothing like it"),
+        (lambda: runnable().run({"gpu5": "reference"}), "gpu5"),
+        (lambda: documents.loads('{"a": 1, "a": 2}'), "'a' is there twice"),
+    ],
+)
+def test_what_makes_no_sense_is_named(act, named):
+    with pytest.raises(ExpandlabError, match=named):
+        act()
+
+
+def test_a_plan_runs_again_and_a_closed_one_says_so():
+    plan = runnable()
+    given = np.arange(16, dtype=np.uint32)
+    for array in (given, given.reshape(4, 4), given.astype(">u4")):
+        assert plan.run("reference", {"b": array})["b"].tolist() == list(range(1, 17))
+    assert plan.run("reference", {"b": given[:2]})["b"].tolist() == [1, 2] + [1] * 14
+    with plan.program(resolve("reference")) as program:
+        program.run({"b": given})
+    for act in (lambda: program.run({}), lambda: program.upload({"b": given}), program.sample):
+        with pytest.raises(DeviceError, match="closed"):
+            act()
+
+
+def test_a_plan_without_a_pass_runs(any_device):
+    assert FrameGraph().compile().run(any_device) == {}
+    graph = FrameGraph()
+    graph.buffer("b", 8, imported=True)
+    graph.output("b")
+    given = np.array([3, 4], np.uint32)
+    assert graph.compile().run(any_device, {"b": given})["b"].tolist() == [3, 4]
+
+
+def test_names_are_text_wherever_they_are_shown():
+    name, other = '</script><img src=x onerror="alert(1)">&\\ "quoted" \u202e漢\nline', "copy_0"
+    graph = FrameGraph({"gpu0": ["compute"], "gpu1": ["compute"]})
+    for part in (name, other):
+        graph.buffer(part, 16)
+    graph.add_pass(name, [(name, "write")])
+    graph.add_pass(other, [(name, "read"), (other, "write")], device="gpu1")
+    graph.output(other)
+    plan = graph.compile()
+    dot = plan.to_dot()
+    # Outside quoted texts nothing is left of the name, and no line ends in the middle of one.
+    bare = re.sub(r'"(?:[^"\\\n]|\\.)*"', "", dot)
+    assert "script" not in bare and bare.count('"') == 0
+    # The copy's own node is another one than the pass that is called like it.
+    assert len(plan.copies) == 1 and re.search(r"^  copy__0 \[shape=oval", dot, re.M)
+    for view in VIEWS:
+        settings = GraphSettings(example="own", graph=graph.to_dict(), view=view)
+        svg = picture(settings, "svg").decode()
+        ElementTree.fromstring(svg)
+        assert "<img" not in svg
+        page = sketch(settings)
+        assert "<img" not in table(page.head, page.rows)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from expandlab.figures import colours as c
-from expandlab.figures.canvas import text_width
+from expandlab.figures.canvas import clean, text_width
 from expandlab.figures.graphs import words
 from expandlab.figures.graphs.layout import Box, Layout, arrange
 from expandlab.graph import Plan
@@ -197,7 +197,7 @@ def _label(
     lines = list(edge.reasons[:2])
     if len(edge.reasons) > 2:
         lines[1] = f"and {len(edge.reasons) - 1} more"
-    wide = max(text_width(line, 9.5) for line in lines) + 6
+    wide = max(text_width(clean(line), 9.5) for line in lines) + 6
     high = 12 * len(lines) + 2
     low, high_x = drawn.layout.lanes[0][1], drawn.layout.lanes[-1][1] + drawn.layout.lanes[-1][2]
     for (x0, y0), (x1, y1) in pairwise(points):
