@@ -49,6 +49,8 @@ class PageDevice(Device):
         self.page = link.page
         self.features = self.info.features
         self.limits = dict(self.info.limits)
+        # Hashes of the shaders that the page has.
+        self.texts: set[str] = set()
 
     @cached_property
     def timestamp_period_ns(self) -> float | None:

@@ -1,8 +1,8 @@
 """The line between the kernel and a page: jobs that are sent there, and what comes back. Knows no widgets.
 
-A job goes out as pieces of its arrays and one message that says what to do. The page confirms every piece, sends
-results in pieces as well, and says every half second that it is alive. So nothing waits for ever: a page that is silent
-for `SILENCE_S` was closed or reloaded, or hangs.
+A job is one message that says what to do and one that ends it. Small arrays ride with these, because each message has
+its price; large ones go in pieces, and each side confirms those of the other. The page says every half second that it
+is alive. So nothing waits for ever: a page that is silent for `SILENCE_S` was closed or reloaded, or hangs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import queue
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +24,8 @@ SILENCE_S = 4.0
 PIECE = 1 << 20
 # Pieces on their way that the page has not confirmed: enough to keep a line busy, few enough to cancel soon.
 WINDOW = 4
+# Arrays that are smaller than that together ride with the message that says what to do.
+RIDES = 1 << 18
 _GLANCE_S = 0.1
 GONE = (
     "browser device: the page has said nothing for {:.0f} s; it was closed or reloaded, or it hangs, or this front end "
@@ -136,9 +137,11 @@ class Link:
             number = next(self._numbers)
             job = self._jobs[number] = _Job(page)
         try:
-            self._hand(number, job, words or {})
-            self._send({"kind": "do", "page": page, "job": number, "what": what, **content}, [])
-            told = self._finish(job)
+            parts, buffers = self._hand(number, job, words or {})
+            self._send(
+                {"kind": "do", "page": page, "job": number, "what": what, "parts": parts, **content}, buffers
+            )  # fmt: skip
+            told = self._finish(number, job)
         except BaseException:
             self._send({"kind": "cancel", "page": page, "job": number}, [])
             raise
@@ -148,26 +151,42 @@ class Link:
         self.step_ns = told.get("step_ns") or self.step_ns
         return Answer(told, {name: np.frombuffer(data, np.uint32) for name, data in job.arrays.items()})
 
-    def _hand(self, number: int, job: _Job, words: Mapping[str, np.ndarray]) -> None:
+    def _hand(
+        self, number: int, job: _Job, words: Mapping[str, np.ndarray]
+    ) -> tuple[list[dict[str, Any]], list[memoryview]]:
+        """Send what is large; returns what rides with the message that follows."""
         total = sum(array.nbytes for array in words.values())
-        sent = 0
-        for content, piece in pieces(words):
-            self._send({"kind": "part", "page": job.page, "job": number, **content}, [piece])
-            job.unconfirmed += 1
-            sent += len(piece)
-            while job.unconfirmed >= WINDOW:
-                self._next(job)
-            self._news("sending", sent, total)
+        sent, room = 0, RIDES
+        riding: dict[str, np.ndarray] = {}
+        for name, array in words.items():
+            if array.nbytes <= room:
+                room -= array.nbytes
+                riding[name] = array
+                continue
+            for content, piece in pieces({name: array}):
+                self._send({"kind": "part", "page": job.page, "job": number, **content}, [piece])
+                job.unconfirmed += 1
+                sent += len(piece)
+                while job.unconfirmed >= WINDOW:
+                    self._next(job)
+                self._news("sending", sent, total)
+        if riding:
+            self._news("sending", total, total)
         self._news("running", total, total)
+        found = list(pieces(riding))
+        return [content for content, _ in found], [piece for _, piece in found]
 
-    def _finish(self, job: _Job) -> dict[str, Any]:
+    def _finish(self, number: int, job: _Job) -> dict[str, Any]:
         received = 0
         while True:
             content, buffers = self._next(job)
             if content["kind"] == "output":
-                piece = bytes(buffers[0])
-                array = job.arrays.setdefault(content["name"], bytearray(content["bytes"]))
-                array[content["offset"] : content["offset"] + len(piece)] = piece
+                self._send({"kind": "got", "page": job.page, "job": number}, [])
+            parts = [content] if content["kind"] == "output" else content.get("parts", [])
+            for part, buffer in zip(parts, buffers, strict=True):
+                piece = memoryview(buffer).cast("B")
+                array = job.arrays.setdefault(part["name"], bytearray(part["bytes"]))
+                array[part["offset"] : part["offset"] + len(piece)] = piece
                 received += len(piece)
                 self._news("receiving", received, content["of"])
             if content["kind"] == "done":
@@ -176,18 +195,21 @@ class Link:
     def _next(self, job: _Job) -> tuple[dict[str, Any], list[Any]]:
         """The next message of a job; raises what is wrong with it, or with the page."""
         cancel = self._watched[1]
-        end = time.monotonic() + SILENCE_S
+        silent = 0.0
         while True:
             if cancel is not None and cancel.is_set():
                 raise Cancelled("browser device: cancelled; what the page had begun is dropped")
-            left = end - time.monotonic()
+            left = SILENCE_S - silent
             if left <= 0:
                 self._here.clear()
                 self._changed()
                 raise DeviceError(GONE.format(SILENCE_S))
+            glance = min(left, _GLANCE_S)
             try:
-                content, buffers = job.answers.get(timeout=min(left, _GLANCE_S))
+                content, buffers = job.answers.get(timeout=glance)
             except queue.Empty:
+                # Where this process gets no processor a glance takes longer, which says nothing of the page.
+                silent += glance
                 continue
             if content["kind"] == "failed":
                 raise _Failed(content)

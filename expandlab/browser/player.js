@@ -128,8 +128,8 @@ export class Player {
     await this._watched("preparing the passes", async () => {
       this.sizes = new Map(this.plan.buffers.map((item) => [item.name, item.bytes]));
       this.buffers = new Map(this.plan.buffers.map((item) => [item.name, this.external[item.name] ?? this._buffer(item)]));
-      const modules = new Map();
-      for (const [name, text] of Object.entries(this.shaders)) modules.set(name, await this._module(name, text));
+      const made = Object.entries(this.shaders).map(async ([name, text]) => [name, await this._module(name, text)]);
+      const modules = new Map(await Promise.all(made));
       this.passes = await Promise.all(this.plan.passes.map((item) => this._pass(item, modules.get(item.shader))));
     });
   }
@@ -154,31 +154,54 @@ export class Player {
 
   // Run every pass once and wait for it; returns [{ name, ms }]. Without a timer, or with timed = false, ms is null.
   async run(timed = true) {
+    return (await this.runAndRead([], timed)).passes;
+  }
+
+  // The same, and the beginnings of buffers with it: reads = [{ name, bytes }]. Returns { passes, ran_ms, words }:
+  // ran_ms until the passes were done, words: an Uint32Array for each read.
+  async runAndRead(reads, timed = true) {
     return this._watched("running the passes", async () => {
       const watch = timed && this.device.features.has("timestamp-query") ? stopwatch(this.device, this.passes.length) : null;
       const encoder = this.device.createCommandEncoder();
       this.passes.forEach((pass, index) => this.record(encoder, pass, watch?.stamps(index, index)));
       watch?.resolve(encoder);
+      const began = performance.now();
       this.device.queue.submit([encoder.finish()]);
-      const ticks = watch ? await watch.read() : await this.device.queue.onSubmittedWorkDone();
+      // Everything is asked for at once: each answer that is waited for alone is a way to the GPU's process and back.
+      const [ran_ms, ticks, words] = await Promise.all([
+        this.device.queue.onSubmittedWorkDone().then(() => performance.now() - began),
+        watch?.read(),
+        this._beginnings(reads),
+      ]);
       watch?.close();
       // 0 means less than one step of the timer.
-      return this.passes.map((pass, index) => ({ name: pass.item.name, ms: watch ? spanOf(ticks, index) : null }));
+      const passes = this.passes.map((pass, index) => ({ name: pass.item.name, ms: watch ? spanOf(ticks, index) : null }));
+      return { passes, ran_ms, words };
     });
   }
 
   // The first `count` words of a buffer; all of them if left out.
   async read(name, count) {
-    const buffer = this._known(name);
-    const bytes = Math.min(buffer.size, 4 * (count ?? buffer.size / 4));
-    if (!bytes) return new Uint32Array(0);
-    return this._watched(`reading ${name}`, async () => {
-      const staging = this.device.createBuffer({ size: bytes, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
-      const encoder = this.device.createCommandEncoder();
-      encoder.copyBufferToBuffer(buffer, 0, staging, 0, bytes);
-      this.device.queue.submit([encoder.finish()]);
-      return new Uint32Array(await taken(staging));
+    const bytes = 4 * (count ?? this._known(name).size / 4);
+    return this._watched(`reading ${name}`, async () => (await this._beginnings([{ name, bytes }]))[0]);
+  }
+
+  // The beginnings of buffers, brought over together.
+  async _beginnings(reads) {
+    let total = 0;
+    const parts = reads.map(({ name, bytes }) => {
+      const buffer = this._known(name);
+      const part = { buffer, at: total, size: Math.min(buffer.size, 4 * Math.ceil(bytes / 4)) };
+      total += part.size;
+      return part;
     });
+    if (!total) return parts.map(() => new Uint32Array(0));
+    const staging = this.device.createBuffer({ size: total, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
+    const encoder = this.device.createCommandEncoder();
+    for (const { buffer, at, size } of parts) if (size) encoder.copyBufferToBuffer(buffer, 0, staging, at, size);
+    this.device.queue.submit([encoder.finish()]);
+    const bytes = await taken(staging);
+    return parts.map(({ at, size }) => new Uint32Array(bytes, at, size / 4));
   }
 
   // Give the device's memory back.
@@ -297,8 +320,8 @@ export async function watched(device, what, work) {
   } catch (error) {
     thrown = error;
   }
-  let told = null;
-  for (let scope = 0; scope < 3; scope++) told = (await device.popErrorScope().catch((error) => error)) ?? told;
+  const scopes = [1, 2, 3].map(() => device.popErrorScope().catch((error) => error));
+  const told = (await Promise.all(scopes)).findLast((error) => error) ?? null;
   if (!thrown && !told) return result;
   // What a lost device was doing fails before the loss is told.
   await Promise.race([device.lost, new Promise((resolve) => setTimeout(resolve, 50))]);

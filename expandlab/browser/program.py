@@ -44,20 +44,38 @@ class PageProgram:
         text = portable.plan_of(plan.graph, {})
         by_name = {item["name"]: item for item in text["passes"]}
         text |= {"name": "the plan", "needs": [], "passes": [by_name[name] for name in plan.order]}
-        sources = portable.sources_of(plan.graph)
-        wanted = {item["shader"] for item in text["passes"]}
+        self._sources = portable.sources_of(plan.graph)
+        wanted = dict.fromkeys(item["shader"] for item in text["passes"])
+        self._shaders = {name: self._sources[name].sha256 for name in wanted}
+        # Sent with what is asked first: a way to the page and back takes longer than most runs.
+        self._unmade: dict[str, Any] | None = {
+            "program": self.number, "plan": text, "shaders": self._shaders,
+            "external": {name: buffer.number for name, buffer in (external or {}).items()},
+        }  # fmt: skip
+
+    def ready(self) -> None:
+        """Have it made now. Raises what is wrong with its shaders, as the first run would."""
+        if self._unmade is not None:
+            self._ask("nothing")
+
+    def _ask(self, what: str, **content: Any) -> Any:
+        device = self.device
+        if self._unmade is None:
+            return device.ask(what, program=self.number, **content)
+        texts = {
+            hashed: self._sources[name].text for name, hashed in self._shaders.items() if hashed not in device.texts
+        }
         try:
-            device.ask(
-                "make", program=self.number, plan=text,
-                shaders={name: source.text for name, source in sources.items() if name in wanted},
-                external={name: buffer.number for name, buffer in (external or {}).items()},
-            )  # fmt: skip
+            answer = device.ask(what, program=self.number, make=self._unmade | {"texts": texts}, **content)
         except DeviceError as error:
-            content = getattr(error, "content", {})
-            if content.get("shader") not in sources:
+            told = getattr(error, "content", {})
+            if told.get("shader") not in self._sources:
                 raise
-            fault = f":{content['line']}:{content['column']} error: {content['text']}"
-            raise wgsl.explain(sources[content["shader"]], fault) from None
+            fault = f":{told['line']}:{told['column']} error: {told['text']}"
+            raise wgsl.explain(self._sources[told["shader"]], fault) from None
+        device.texts.update(texts)
+        self._unmade = None
+        return answer
 
     def __enter__(self) -> PageProgram:
         return self
@@ -69,12 +87,13 @@ class PageProgram:
         """Give the page's memory back."""
         if not self._closed:
             self._closed = True
+            # Where it was asked for and the answer is missing the page may have it all the same.
             self.device.link.post(self.device.page, "close", program=self.number)
 
     def upload(self, inputs: Mapping[str, np.ndarray]) -> None:
         """Write the imported resources."""
         self._check_open()
-        self.device.ask("write", program=self.number, words=input_words(self.plan.graph, inputs))
+        self._ask("write", words=input_words(self.plan.graph, inputs))
 
     def run(
         self, inputs: Mapping[str, np.ndarray], *, replaced: Mapping[str, Any] | None = None, timed: bool = True
@@ -88,10 +107,8 @@ class PageProgram:
         wanted = dict.fromkeys([*graph.outputs, *(name for kernel in kernels for name in kernel.arguments)])
         start = time.perf_counter()
         reads = [{"name": name, "bytes": graph.resources[name].size} for name in wanted]
-        done = self.device.ask(
-            "run", program=self.number, words=input_words(graph, inputs), reads=reads, timed=timed
-        )  # fmt: skip
-        wall_ms = (time.perf_counter() - start) * 1e3
+        done = self._ask("run", words=input_words(graph, inputs), reads=reads, timed=timed)
+        wall_ms = (time.perf_counter() - start) * 1e3 - done.told["made_ms"]
         arrays = {name: done.arrays[name][: graph.resources[name].size // 4] for name in wanted}
         passes = tuple(
             PassRun(name, launched(kernel, arrays), ms)
@@ -102,13 +119,13 @@ class PageProgram:
 
     def sample(self) -> tuple[list[float | None], float]:
         """Run every pass on what was uploaded, bring nothing back, and return (ms of each pass, ms on the wall)."""
-        done = self.device.ask("run", program=self.number, reads=[], timed=True)
+        done = self._ask("run", reads=[], timed=True)
         return done.told["ms"], done.told["ran_ms"]
 
     def words(self, name: str) -> np.ndarray:
         """What a resource holds now: uint32."""
         size = self.plan.graph.resources[name].size
-        done = self.device.ask("read", program=self.number, reads=[{"name": name, "bytes": size}])
+        done = self._ask("read", reads=[{"name": name, "bytes": size}])
         return done.arrays[name][: size // 4]
 
     def _check_open(self) -> None:
@@ -123,5 +140,7 @@ def batch(programs: Sequence[PageProgram], runs: int, stamped: bool = True) -> B
     right on average though each stamp is coarsened.
     """
     device = programs[0].device
+    for item in programs:
+        item.ready()
     told = device.ask("batch", programs=[item.number for item in programs], runs=runs, timed=stamped).told
     return Batch(told["gpu_ms"], told["wall_ms"], tuple(told["pass_ms"] or ()))

@@ -1,8 +1,15 @@
 // The page's end of a browser device: keeps plans ready, runs them with navigator.gpu, and gives back what they left.
 // What it calls of WebGPU is in player.js, which stands in front of this.
 
-const PIECE = 1024 * 1024;
 const ALIVE_MS = 500;
+// Results that are smaller than that together come in the message that ends the job.
+const RIDES = 256 * 1024;
+// Larger ones come in pieces. A slow line has to carry one well within the silence that the kernel bears; where they come
+// through quickly they grow, because each message has its price. So many are on their way unconfirmed.
+const SMALLEST_PIECE = 256 * 1024;
+const LARGEST_PIECE = 2 * 1024 * 1024;
+const QUICK_MS = 250;
+const WINDOW = 4;
 
 // A device is made once for the page, and again after it was lost.
 let shared = null;
@@ -33,25 +40,74 @@ async function describe() {
   };
 }
 
-// A clock that ticks in a tab that nobody looks at, too: browsers slow down timers there, but not a worker's.
-function everySoOften(act) {
-  try {
-    const text = `setInterval(() => postMessage(0), ${ALIVE_MS})`;
-    const address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-    const worker = new globalThis.Worker(address);
-    worker.onmessage = act;
-    return () => {
-      worker.terminate();
+// A clock that ticks in a tab that nobody looks at, too: browsers slow down timers there, but not a worker's. There is
+// one for the page, because starting a worker costs more than most jobs.
+class Pulse {
+  constructor(act) {
+    this.act = act;
+    this.runs = false;
+  }
+
+  run(runs) {
+    if (this.runs === runs) return;
+    this.runs = runs;
+    if (this.worker === undefined) this.worker = this._worker();
+    if (this.worker) this.worker.postMessage(runs);
+    else this._timer();
+  }
+
+  stop() {
+    this.run(false);
+    this.worker?.terminate();
+    this.worker = undefined;
+  }
+
+  // null where the page's rules forbid it.
+  _worker() {
+    const text = `let timer; onmessage = ({ data }) => {
+      clearInterval(timer);
+      if (data) timer = setInterval(() => postMessage(0), ${ALIVE_MS});
+    };`;
+    try {
+      const address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+      const worker = new globalThis.Worker(address);
       URL.revokeObjectURL(address);
-    };
-  } catch {
-    const timer = setInterval(act, ALIVE_MS);
-    return () => clearInterval(timer);
+      worker.onmessage = () => this.runs && this.act();
+      worker.onerror = () => {
+        this.worker = null;
+        this._timer();
+      };
+      return worker;
+    } catch {
+      return null;
+    }
+  }
+
+  _timer() {
+    clearInterval(this.timer);
+    if (this.runs) this.timer = setInterval(this.act, ALIVE_MS);
   }
 }
 
 const bytesOf = (piece) =>
   piece instanceof ArrayBuffer ? new Uint8Array(piece) : new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength);
+
+const sizeOf = (reads) => reads.reduce((sum, { bytes }) => sum + bytes, 0);
+
+// Results that come with the last message, as long as there is room, and the others.
+function apart(reads) {
+  const [small, large] = [[], []];
+  let room = RIDES;
+  for (const read of reads) {
+    if (read.bytes <= room) room -= read.bytes;
+    else large.push(read);
+    if (!large.includes(read)) small.push(read);
+  }
+  return { small, large };
+}
+
+// A copy of each, because what several come in cannot be sent in parts.
+const named = (reads, words) => reads.map(({ name }, at) => ({ name, bytes: bytesOf(words[at]).slice() }));
 
 class Desk {
   constructor(model) {
@@ -60,6 +116,8 @@ class Desk {
     this.jobs = new Map();
     this.players = new Map();
     this.buffers = new Map();
+    this.texts = new Map();
+    this.clock = new Pulse(() => this.jobs.forEach((_, number) => this.tell({ kind: "alive", job: number })));
     // One thing after the other, in the order in which the kernel asks.
     this.turn = Promise.resolve();
     this.listener = (content, buffers) => this.heard(content, buffers ?? []);
@@ -91,21 +149,25 @@ class Desk {
   heard(content, buffers) {
     if (content.kind === "ask") this.hello(false);
     if (content.page !== this.page) return;
-    if (content.kind === "part") this.part(content, buffers);
+    if (content.kind === "part") {
+      this.take(this.job(content.job), content, buffers[0]);
+      this.tell({ kind: "took", job: content.job });
+    }
+    if (content.kind === "got") this.jobs.get(content.job)?.got();
     if (content.kind === "cancel") this.cancel(content.job);
     if (content.kind === "do") {
       const job = this.job(content.job);
+      (content.parts ?? []).forEach((part, at) => this.take(job, part, buffers[at]));
       this.turn = this.turn.then(() => this.work(content, job));
     }
   }
 
   // The page is alive as long as it has a job.
   job(number) {
-    if (!number) return { inputs: new Map(), cancelled: false, rest() {} };
-    if (!this.jobs.has(number)) {
-      const rest = everySoOften(() => this.tell({ kind: "alive", job: number }));
-      this.jobs.set(number, { inputs: new Map(), cancelled: false, rest });
-    }
+    const made = { inputs: new Map(), cancelled: false, got() {} };
+    if (!number) return made;
+    if (!this.jobs.has(number)) this.jobs.set(number, made);
+    this.clock.run(true);
     return this.jobs.get(number);
   }
 
@@ -114,27 +176,31 @@ class Desk {
     if (!job) return;
     job.cancelled = true;
     this.end(number);
+    job.got();
   }
 
   end(number) {
-    this.jobs.get(number)?.rest();
     this.jobs.delete(number);
+    if (!this.jobs.size) this.clock.run(false);
   }
 
-  part({ job: number, name, offset, bytes }, buffers) {
-    const { inputs } = this.job(number);
+  take({ inputs }, { name, offset, bytes }, piece) {
     if (!inputs.has(name)) inputs.set(name, new Uint8Array(bytes));
-    inputs.get(name).set(bytesOf(buffers[0]), offset);
-    this.tell({ kind: "took", job: number });
+    inputs.get(name).set(bytesOf(piece), offset);
   }
 
   async work(content, job) {
     const { job: number, what } = content;
     try {
       if (job.cancelled) throw new Error("cancelled");
-      const told = await this[`do_${what}`](content, job);
+      const began = performance.now();
+      if (content.make) await this.make(content.make);
+      const made_ms = performance.now() - began;
+      const { outputs = [], ...told } = (await this[`do_${what}`](content, job)) ?? {};
       const step_ns = shared ? timerStep(await shared) : null;
-      if (number) this.tell({ kind: "done", job: number, step_ns, ...told });
+      const parts = outputs.map(({ name, bytes }) => ({ name, offset: 0, bytes: bytes.length }));
+      const buffers = outputs.map(({ bytes }) => bytes);
+      if (number && !job.cancelled) this.tell({ kind: "done", job: number, step_ns, made_ms, parts, ...told }, buffers);
     } catch (error) {
       const { shader, line, column, text } = error;
       if (number) this.tell({ kind: "failed", job: number, message: String(error.message ?? error), shader, line, column, text });
@@ -167,9 +233,12 @@ class Desk {
     this.buffers.delete(id);
   }
 
-  async do_make({ program, plan, shaders, external }) {
+  // texts: those shaders that this page has not seen; all are named by their hash.
+  async make({ program, plan, shaders, texts, external }) {
+    for (const [hash, text] of Object.entries(texts)) this.texts.set(hash, text);
+    const sources = Object.fromEntries(Object.entries(shaders).map(([name, hash]) => [name, this.texts.get(hash)]));
     const buffers = Object.fromEntries(Object.entries(external).map(([name, id]) => [name, this.buffers.get(id)]));
-    this.players.set(program, await create(plan, shaders, { device: await sharedDevice(), buffers }));
+    this.players.set(program, await create(plan, sources, { device: await sharedDevice(), buffers }));
   }
 
   async do_close({ program }) {
@@ -184,22 +253,41 @@ class Desk {
   async do_run(content, job) {
     const player = this.player(content.program);
     await this.do_write(content, job);
-    const began = performance.now();
-    const passes = await player.run(content.timed);
-    const ran_ms = performance.now() - began;
-    await this.do_read(content, job);
-    return { ms: passes.map((pass) => pass.ms), ran_ms };
+    const { small, large } = apart(content.reads);
+    const { passes, ran_ms, words } = await player.runAndRead(small, content.timed);
+    await this.give(player, large, content, job);
+    return { ms: passes.map((pass) => pass.ms), ran_ms, outputs: named(small, words), of: sizeOf(content.reads) };
   }
 
-  async do_read({ program, reads, job: number }, job) {
-    const of = reads.reduce((sum, { bytes }) => sum + bytes, 0);
+  async do_read(content, job) {
+    const player = this.player(content.program);
+    const { small, large } = apart(content.reads);
+    await this.give(player, large, content, job);
+    const words = await Promise.all(small.map(({ name, bytes }) => player.read(name, Math.ceil(bytes / 4))));
+    return { outputs: named(small, words), of: sizeOf(content.reads) };
+  }
+
+  // Send large results, in pieces that the kernel confirms.
+  async give(player, reads, content, job) {
+    const of = sizeOf(content.reads);
+    const sent = [];
+    let size = SMALLEST_PIECE;
+    let turn = null;
+    job.got = () => {
+      if (performance.now() - sent.shift() < QUICK_MS) size = Math.min(2 * size, LARGEST_PIECE);
+      turn?.();
+    };
     for (const { name, bytes } of reads) {
-      const words = await this.player(program).read(name, Math.ceil(bytes / 4));
-      if (job.cancelled) throw new Error("cancelled");
-      const all = new Uint8Array(words.buffer);
-      for (let offset = 0; offset < Math.max(1, all.length); offset += PIECE) {
-        const piece = all.slice(offset, offset + PIECE);
-        this.tell({ kind: "output", job: number, name, offset, bytes: all.length, of }, [piece.buffer]);
+      const words = await player.read(name, Math.ceil(bytes / 4));
+      const all = bytesOf(words);
+      let offset = 0;
+      while (offset < all.length) {
+        while (sent.length >= WINDOW && !job.cancelled) await new Promise((go) => (turn = go));
+        if (job.cancelled) throw new Error("cancelled");
+        const piece = all.slice(offset, offset + size);
+        sent.push(performance.now());
+        this.tell({ kind: "output", job: content.job, name, offset, bytes: all.length, of }, [piece.buffer]);
+        offset += piece.length;
       }
     }
   }
@@ -217,6 +305,7 @@ class Desk {
     this.model.off("comm_live_update", this.rest);
     globalThis.removeEventListener("pagehide", this.leaving);
     this.rest();
+    this.clock.stop();
   }
 }
 

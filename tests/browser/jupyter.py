@@ -41,14 +41,16 @@ def until(what: str, found: Any, patience: float = PATIENCE_S, seen: Any = None)
 
     A failure tells what `seen()` returns at the end.
     """
-    end = time.monotonic() + patience
+    begun = time.monotonic()
     while True:
         answer = found()
         if answer:
             return answer
-        if time.monotonic() > end:
+        waited = time.monotonic() - begun
+        if waited > patience:
             raise AssertionError(f"waited {patience:.0f} s for {what}" + (f"; there is {seen()!r}" if seen else ""))
-        time.sleep(0.05)
+        # What takes long is asked for less often: each look costs the page time.
+        time.sleep(min(0.5, max(0.05, waited / 20)))
 
 
 class Lab:
