@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from expandlab.errors import DeviceError, GraphError, UnknownNameError
+from expandlab.errors import DeviceError, GraphError, UnknownNameError, UnsupportedError
 from expandlab.graph.copies import Copy
 from expandlab.graph.inputs import input_words
 from expandlab.graph.sending import Sent
@@ -84,6 +84,12 @@ class Several:
     def __init__(self, plan: Plan, devices: Mapping[str, Device]):
         self.plan = plan
         self.devices = dict(devices)
+        pages = [name for name, device in self.devices.items() if device.is_page]
+        if pages:
+            raise UnsupportedError(
+                f"devices[{pages[0]!r}]: {self.devices[pages[0]].info.name} cannot be one of several; passes on "
+                "several devices wait for each other, and a page does one thing after the other. Give it the whole plan"
+            )
         for copy in plan.copies:
             if copy.range[0] % 4 or copy.range[1] % 4:
                 raise GraphError(

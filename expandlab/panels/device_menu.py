@@ -53,7 +53,7 @@ def device_menu(
     act = weakref.WeakMethod(on_page_change) if hasattr(on_page_change, "__self__") else None
 
     def changed() -> None:
-        relabel(menu, known)
+        relabel(menu, device_options(known))
         if act is not None and (tell := act()) is not None:
             tell()
 
@@ -75,9 +75,8 @@ def on_page(widget: widgets.Widget, act: Callable[[], None]) -> None:
     link.on_page.append(changed)
 
 
-def relabel(menu: widgets.Dropdown, tokens: list[tuple[DeviceInfo, str]]) -> None:
-    """Name the page's entry anew; what is chosen stays, and nobody is told of a change that is none."""
-    wanted = device_options(tokens)
+def relabel(menu: widgets.Dropdown, wanted: list[tuple[str, Any]]) -> None:
+    """Name the entries anew; what is chosen stays, and nobody is told of a change that is none."""
     if list(menu.options) == wanted:
         return
     # Assigning `options` would choose the first entry; here the entries stay and only a text changes.

@@ -6,17 +6,21 @@ import itertools
 import threading
 from typing import Any
 
-from expandlab.gpu import Device, open_device, resolve
-from expandlab.panels.device_menu import device_tokens
+from expandlab.gpu import BROWSER, Device, open_device, resolve
+from expandlab.panels.device_menu import browser_label, device_tokens
 
 _opened: dict[tuple[str, int], Device] = {}
 _lock = threading.Lock()
 
 
 def pair_options(*, single: bool = False) -> list[tuple[str, tuple[str, ...]]]:
-    """(text, tokens) of a menu: each device twice, and each two of them; `single`: each alone in front."""
+    """(text, tokens) of a menu: each device twice, and each two of them; `single`: each alone in front.
+
+    The page's GPU is listed alone, not among several: passes of several devices wait for each other, and a page does
+    one thing after the other.
+    """
     rows = [(row.name, token) for row, token in device_tokens()]
-    alone = [(name, (token,)) for name, token in rows] if single else []
+    alone = [*((name, (token,)) for name, token in rows), (browser_label(), (BROWSER,))] if single else []
     gpus = [row for row in rows if row[1] != "reference"] or rows
     twice = [(f"{name}, opened twice", (token, token)) for name, token in rows]
     pairs = [(f"{a} and {b}", (one, two)) for (a, one), (b, two) in itertools.combinations(gpus, 2)]

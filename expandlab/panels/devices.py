@@ -22,6 +22,10 @@ from expandlab.panels.silence import Silent
 from expandlab.settings.devices import BUFFER_SIZES, DEVICE_VIEWS, DeviceSettings
 
 _NEWS_S = 0.15
+_NO_PAGE = (
+    "The GPU of this page is not among them: passes on several devices wait for each other, and a page does one thing "
+    "after the other."
+)
 
 
 class OwnControls(Silent):
@@ -168,7 +172,8 @@ class DevicesPanel(PagePanel[DeviceSettings]):
         grid, *rest = super()._children()
         *groups, _ = grid.children
         run = widgets.HBox([self.running.run, self.running.cancel])
-        grid.children = [*groups, group("Run and keep", [self.devices, run, *self.saving.rows])]
+        why = widgets.HTML(f"<div class='xl-remark'>{_NO_PAGE}</div>", layout=widgets.Layout(width="300px"))
+        grid.children = [*groups, group("Run and keep", [self.devices, why, run, *self.saving.rows])]
         return [grid, self.running.progress, *rest]
 
 

@@ -9,6 +9,8 @@ import ipywidgets as widgets
 
 from expandlab.figures.loadouts import CAPACITY, GOAL
 from expandlab.panels.base import first_settings
+from expandlab.panels.browser import browser_device
+from expandlab.panels.device_menu import on_page, relabel
 from expandlab.panels.device_pairs import open_all, pair_options
 from expandlab.panels.devices import OwnControls, ResultRun
 from expandlab.panels.pages import PagePanel
@@ -89,6 +91,8 @@ class LoadoutPanel(PagePanel[LoadoutSettings]):
         if mine:
             self.devices.value = mine[0]
         self.devices.observe(self._count_devices, "value")
+        menu = self.devices
+        on_page(menu, lambda: relabel(menu, pair_options(single=True)))
         super().__init__(settings, name=name, error=error)
 
     def close(self) -> None:
@@ -140,7 +144,7 @@ class LoadoutPanel(PagePanel[LoadoutSettings]):
         *groups, _ = grid.children
         run = widgets.HBox([self.running.run, self.running.cancel, self.running.resume])
         grid.children = [*groups, group("Run and keep", [self.devices, run, *self.saving.rows])]
-        return [grid, self.running.progress, *rest]
+        return [grid, browser_device(), self.running.progress, *rest]
 
 
 def search_loadouts(*, name: str | None = None, **settings: Any) -> LoadoutPanel:

@@ -16,7 +16,8 @@ from expandlab.measuring import Measurements
 from expandlab.measuring.packed import pack
 from expandlab.measuring.views import SMALLEST, VIEWS, measure_view
 from expandlab.panels.base import first_settings
-from expandlab.panels.expansion import device_tokens
+from expandlab.panels.browser import browser_device
+from expandlab.panels.device_menu import device_menu
 from expandlab.panels.pages import PagePanel
 from expandlab.panels.parts import group, labelled, table
 from expandlab.panels.running import RunBox
@@ -164,10 +165,7 @@ class TimingPanel(PagePanel[TimingSettings]):
     """Times to browse and to take. device: the menu of where Run measures. running: Run, Cancel and the progress."""
 
     def __init__(self, settings: TimingSettings, *, name: str | None = None, error: str = ""):
-        self.device = labelled(
-            widgets.Dropdown, "device", "Where Run measures",
-            options=[(row.label, token) for row, token in device_tokens()],
-        )  # fmt: skip
+        self.device = device_menu("Where Run measures")
         super().__init__(settings, name=name, error=error)
 
     def close(self) -> None:
@@ -184,7 +182,7 @@ class TimingPanel(PagePanel[TimingSettings]):
         *groups, _ = grid.children
         run = widgets.HBox([self.running.run, self.running.cancel])
         grid.children = [*groups, group("Measure and keep", [self.device, run, *self.saving.rows])]
-        return [grid, self.running.progress, *rest]
+        return [grid, browser_device(), self.running.progress, *rest]
 
     def _tabulated(self) -> str:
         about = self.page.data.get("about") if self.page else None
@@ -193,7 +191,7 @@ class TimingPanel(PagePanel[TimingSettings]):
 
 
 def timings(*, name: str | None = None, **settings: Any) -> TimingPanel:
-    """A panel of measured times: those that the package carries, and what Run measures on a device of this machine.
+    """A panel of measured times: those that the package carries, and what Run measures here or in the page.
 
     settings: fields of `TimingSettings`, such as `view="win_map"`, `view="memory", kind="zipf", p2=20`.
         What is wrong with them shows in the panel's error line, and the defaults are drawn.
