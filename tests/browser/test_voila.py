@@ -22,8 +22,8 @@ import expandlab as xl
 panel = xl.panels.expansion(source="list", values=[3, 0, 5, 1], strategy="append")
 panel
 """
-# In Voila no cell can await the page: a thread of its own can wait for it. With EXPANDLAB_PAGE_CASES=all the largest case
-# runs on all strategies too, as it does in JupyterLab.
+# In Voila no cell can await the page: a thread of its own can wait for it. With EXPANDLAB_PAGE_CASES=all the largest
+# case runs on all strategies too, as it does in JupyterLab.
 CASES = f"""
 import os, sys, threading
 sys.path[:0] = [{str(TESTS)!r}, {str(TESTS / "browser")!r}]

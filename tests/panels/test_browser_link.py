@@ -11,7 +11,7 @@ import pytest
 import expandlab as xl
 from expandlab.browser import link as link_module
 from expandlab.browser.device import PageDevice
-from expandlab.browser.link import PIECE, SILENCE_S, WINDOW, Cancelled, Link
+from expandlab.browser.link import PIECE, RIDES, SILENCE_S, WINDOW, Cancelled, Link
 from expandlab.errors import DeviceError
 
 ADAPTER = {"name": "a test's", "agent": "nobody", "features": []}
@@ -38,6 +38,20 @@ class Page:
             self.say(kind="took", job=content["job"])
         if content["kind"] == "do" and content["what"] in self.answers:
             self.answers[content["what"]](content)
+
+
+def plan_of_two_passes(devices=("gpu0", "gpu0")):
+    wgsl = """
+    @group(0) @binding(0) var<storage, read_write> words: array<u32>;
+    @compute @workgroup_size(1) fn main() { words[0] += 1u; }
+    """
+    graph = xl.FrameGraph(dict.fromkeys(devices, ("compute",)))
+    graph.buffer("words", 16, imported=True)
+    for name, device in zip(("one", "two"), devices, strict=True):
+        kernel = xl.Kernel(wgsl, "main", ["words"], (1, 1, 1))
+        graph.add_pass(name, [("words", "read_write")], device=device, kernel=kernel)
+    graph.output("words")
+    return graph.compile()
 
 
 @pytest.fixture
@@ -93,6 +107,14 @@ def test_arrays_go_in_pieces_and_no_more_are_on_their_way_than_a_window(page):
     assert WINDOW < 8
 
 
+def test_small_arrays_ride_with_the_message_that_says_what_to_do(page):
+    page.answers["write"] = lambda content: page.say(kind="done", job=content["job"])
+    small, large = np.arange(3, dtype=np.uint32), np.zeros(RIDES // 4, np.uint32)
+    page.link.ask("one", "write", words={"params": small, "counts": large, "none": small[:0]})
+    assert [item["kind"] for item in page.seen] == ["part", "do"] and page.seen[0]["name"] == "counts"
+    assert page.seen[1]["parts"] == [{"name": "params", "offset": 0, "bytes": 12}]
+
+
 def test_a_page_that_confirms_nothing_gets_a_window_and_no_more(monkeypatch):
     monkeypatch.setattr(link_module, "SILENCE_S", 0.05)
     sent = []
@@ -129,6 +151,42 @@ def test_results_come_together_from_pieces_in_any_order(page):
     page.answers["read"] = lambda content: threading.Thread(target=answer, args=(content,)).start()
     assert page.link.ask("one", "read").arrays["a"].tolist() == [5, 7]
     assert PageDevice(page.link).timer_step_ms == pytest.approx(0.1)
+    assert [item["kind"] for item in page.seen] == ["do", "got", "got"]
+
+
+def test_a_plan_goes_with_its_first_run_and_a_page_gets_each_shader_once(page):
+    asked = []
+
+    def answer(content):
+        asked.append(content)
+        outputs = [np.zeros(-(-read["bytes"] // 4), np.uint32).tobytes() for read in content["reads"]]
+        parts = [
+            {"name": read["name"], "offset": 0, "bytes": len(data)}
+            for read, data in zip(content["reads"], outputs, strict=True)
+        ]
+        passes = 2
+        told = {"kind": "done", "job": content["job"], "page": "one", "parts": parts, "of": 0, "made_ms": 1.0}
+        told |= {"ms": [None] * passes, "ran_ms": 0.0}
+        threading.Thread(target=page.link.heard, args=(told, outputs)).start()
+
+    page.answers["run"] = answer
+    device = PageDevice(page.link)
+    for _ in range(2):
+        with plan_of_two_passes().program(device) as program:
+            program.run({})
+            program.run({})
+    assert ["make" in item for item in asked] == [True, False, True, False]
+    texts = [set(item["make"]["texts"]) for item in asked[::2]]
+    assert texts[0] == set(asked[0]["make"]["shaders"].values()) and texts[1] == set()
+    assert [item["what"] for item in page.seen if item["kind"] == "do"] == ["run", "run", "close"] * 2
+
+
+def test_a_page_is_none_of_several_devices(page):
+    plan = plan_of_two_passes()
+    with pytest.raises(
+        xl.UnsupportedError, match=r"devices\['gpu0'\]: this browser: a test's cannot be one of several"
+    ):
+        plan.run({"gpu0": PageDevice(page.link)}, {})
 
 
 def test_a_page_without_webgpu_is_an_error_with_its_reason():
