@@ -14,7 +14,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -124,13 +124,24 @@ def load(
     `constants` become `const NAME: u32` in front; `slots` say which file, or which text, each `//#include <slot>`
     brings in.
     """
+    named = tuple((name, int(value)) for name, value in (constants or {}).items())
+    given = tuple((slots or {}).items())
+    # A text in place is the caller's own; those from files come again with every run.
+    assemble = _assemble if any(isinstance(slot, Source) for _, slot in given) else _assembled
+    return assemble(file, named, given)
+
+
+def _assemble(file: str, constants: tuple[tuple[str, int], ...], slots: tuple[tuple[str, str | Source], ...]) -> Source:
     lines: list[str] = []
     origin: list[Line] = []
-    for number, (name, value) in enumerate((constants or {}).items(), 1):
-        lines.append(f"const {name}: u32 = {int(value)}u;")
+    for number, (name, value) in enumerate(constants, 1):
+        lines.append(f"const {name}: u32 = {value}u;")
         origin.append(Line("<constants>", number))
-    _expand(file, slots or {}, set(), lines, origin)
+    _expand(file, dict(slots), set(), lines, origin)
     return Source(file, "\n".join(lines) + "\n", tuple(origin))
+
+
+_assembled = lru_cache(maxsize=1024)(_assemble)
 
 
 def from_text(text: str, name: str = "<wgsl>") -> Source:
@@ -186,6 +197,8 @@ def _blank(text: str) -> str:
     return re.sub(r"[^\n]", " ", text)
 
 
+# Each run of each pass asks, and few texts are different.
+@lru_cache(maxsize=1024)
 def reflect(text: str) -> tuple[Binding, ...]:
     """The buffers that `text` declares, in order of group and number."""
     bare, _ = without_comments(text)
