@@ -23,7 +23,7 @@ from expandlab.searching.graph import HEAD, LoadoutGraph, loadout_graph, partial
 from expandlab.searching.leaders import Leaders
 from expandlab.searching.pool import Pool
 from expandlab.searching.report import SearchProgress
-from expandlab.searching.run import opened
+from expandlab.searching.run import check_calls, opened
 from expandlab.searching.space import digits_of
 from expandlab.searching.token import checked_leaders, digest_of
 from expandlab.topk.arguments import whole
@@ -104,6 +104,7 @@ def search_loadouts(
     `capacity`, what `loadout_graph` raises, ShaderError at the score's line, DeviceError.
     """
     k, capacity = whole("k", k), whole("capacity", capacity, 1)
+    check_calls(on_progress, cancel)
     most = math.prod(pool.sizes[pool.leading :])
     if most > capacity:
         raise CapacityError(

@@ -54,6 +54,7 @@ def search(
     sizes = check_space(space)
     total = product_of(sizes)
     k = check_k(k, total, "the space has", "picks")
+    check_calls(on_progress, cancel)
     digest = digest_of(_text(score), buffers)
     done, items = read_token(resume, sizes, k, digest, total) if resume is not None else ([], [])
     work = Work(total, done, Leaders(k, items), on_progress, cancel)
@@ -97,7 +98,9 @@ class Work:
         self.leaders = leaders
         self.done = list(done)
         self.searched = 0
-        self.cancel = cancel or threading.Event()
+        self._cancel = cancel or threading.Event()
+        # Apart from the caller's event, which the next search may use again.
+        self._stopped = threading.Event()
         self._parts = parts_of(total, done) if leaders.k else []
         self._left = sum(end - begin for begin, end in self._parts)
         self._on_progress = on_progress
@@ -107,7 +110,7 @@ class Work:
     def take(self, size: int) -> tuple[int, int] | None:
         """The next range of at most `size` picks, or None where nothing is left or the search was cancelled."""
         with self._lock:
-            if self.cancel.is_set() or not self._parts:
+            if self._ended or not self._parts:
                 return None
             begin, end = self._parts[0]
             stop = min(end, begin + size)
@@ -126,7 +129,15 @@ class Work:
     def is_left(self) -> bool:
         """Whether there is something to take."""
         with self._lock:
-            return bool(self._parts) and not self.cancel.is_set()
+            return bool(self._parts) and not self._ended
+
+    @property
+    def _ended(self) -> bool:
+        return self._cancel.is_set() or self._stopped.is_set()
+
+    def stop(self) -> None:
+        """Give nothing out any more: something went wrong that no device mends."""
+        self._stopped.set()
 
     def finished(self, part: tuple[int, int]) -> None:
         """Note that a range was searched, and say how far the search is."""
@@ -180,12 +191,12 @@ def work_on_all(scorers: Sequence[Scorer], work: Work) -> dict[int, DeviceError]
         try:
             _work_on(scorers[number], work)
         except ShaderError:
-            work.cancel.set()
+            work.stop()
             raise
         except DeviceError as error:
             failures[number] = error
         except BaseException:
-            work.cancel.set()
+            work.stop()
             raise
 
     alive = list(range(len(scorers)))
@@ -209,6 +220,14 @@ def _work_on(scorer: Scorer, work: Work) -> None:
             work.give_back(part)
             raise
         work.finished(part)
+
+
+def check_calls(on_progress: Any, cancel: Any) -> None:
+    """Raise TypeError naming one of the two that cannot be used."""
+    if on_progress is not None and not callable(on_progress):
+        raise TypeError(f"on_progress={on_progress!r}: give a function that takes a SearchProgress, or None")
+    if cancel is not None and not hasattr(cancel, "is_set"):
+        raise TypeError(f"cancel={cancel!r}: give a threading.Event, or None")
 
 
 def opened(devices: Any) -> list[Device]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from expandlab import wgsl
-from expandlab.errors import UnsupportedError
+from expandlab.errors import ShaderError, UnsupportedError
 from expandlab.gpu import Device
 from expandlab.graph import FrameGraph, Kernel
 from expandlab.graph.fold import fold_threads
@@ -49,6 +50,7 @@ def score_source(
         rf"fn\s+score\s*\(\s*\w+\s*:\s*array\s*<\s*u32\s*,\s*(?:{slots}u?|[A-Za-z_]\w*)\s*>\s*,?\s*\)\s*->\s*f32\s*\{{"
     )
     check_function(score, "score", "score", signature, pattern)
+    _check_size(score, slots, signature)
     given = {name: checked_buffer(name, value) for name, value in mapping_of(buffers).items()}
     for name, item in given.items():
         if item.atomic:
@@ -61,6 +63,17 @@ def score_source(
     text = {"buffers": declarations(given, names), "score": renamed(score, names, "score")}
     source = wgsl.load(file, constants=constants, slots=text)
     return source, {names.get(name, name): np.ravel(item.array) for name, item in given.items()}
+
+
+def _check_size(score: str, slots: int, signature: str) -> None:
+    """Raise ShaderError where the array's size is a constant of another number; a compiler would blame our call."""
+    bare, _ = wgsl.without_comments(score)
+    found = re.search(r"\bfn\s+score\s*\(\s*\w+\s*:\s*array\s*<\s*u32\s*,\s*([A-Za-z_]\w*)", bare)
+    size = found and re.search(rf"\bconst\s+{found[1]}\s*(?::\s*\w+\s*)?=\s*(0[xX][0-9a-fA-F]+|\d+)[iu]?\s*;", bare)
+    if size and int(size[1], 0) != slots:
+        line = bare.count("\n", 0, found.start()) + 1
+        told = f"score:{line}: score must be {signature}, and {found[1]} is {size[1]}"
+        raise ShaderError(told, file="score", line=line)
 
 
 class Scorer:

@@ -31,7 +31,9 @@ def weighted(space, seed=0, most=50):
 
 def brute_force(space, weights, k):
     """(numbers, scores, picks) of the k best, by the definition."""
-    picks = np.array(list(itertools.product(*map(range, space))))
+    picks = np.indices(space).reshape(len(space), -1).T
+    if len(picks) < 10_000:
+        assert picks.tolist() == [list(pick) for pick in itertools.product(*map(range, space))]
     firsts = np.cumsum([0, *space[:-1]])
     scores = sum(weights[firsts[slot] + picks[:, slot]] for slot in range(len(space)))
     order = np.lexsort((np.arange(len(scores)), -scores))[:k]
@@ -138,6 +140,17 @@ def test_a_cancelled_search_goes_on_from_its_token_to_the_same_result(lavapipe):
     assert seen[-1].total == 60 * 50 * 40 * 30
 
 
+def test_what_a_progress_function_raises_comes_back_and_leaves_the_event_alone(lavapipe):
+    cancel, text = threading.Event(), "const D = 2u; fn score(pick: array<u32, D>) -> f32 { return f32(pick[1]); }"
+
+    def fail(progress):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        xl.search((9, 8), text, 2, devices=lavapipe, on_progress=fail, cancel=cancel)
+    assert xl.search((9, 8), text, 2, devices=lavapipe, cancel=cancel).indices.tolist() == [7, 15]
+
+
 def test_several_devices_find_what_one_does(lavapipe):
     space = (50, 40, 30, 20)
     score, weights = weighted(space, seed=2)
@@ -238,6 +251,14 @@ GOOD = "fn score(pick: array<u32, 2>) -> f32 { return 1.0; }"
         (((2, 3), "fn scores() {}", 1), {}, xl.ShaderError, "score: defines no fn score"),
         (((2, 3), "\nfn score(pick: u32) -> f32 { return 1.0; }", 1), {}, xl.ShaderError, "score:2: score must be"),
         (((2, 3), "fn score(pick: array<u32, 3>) -> f32 { return 1.0; }", 1), {}, xl.ShaderError, "score:1"),
+        (
+            ((2, 3), "\nconst D: u32 = 3u;\n" + GOOD.replace("2>", "D>"), 1),
+            {},
+            xl.ShaderError,
+            "score:3: .*D is 3",
+        ),
+        (((2, 3), GOOD, 1), {"on_progress": 5}, TypeError, "on_progress=5"),
+        (((2, 3), GOOD, 1), {"cancel": True}, TypeError, "cancel=True"),
         (((2, 3), GOOD.replace("1.0", "nonsense"), 1), {}, xl.ShaderError, "score:1:"),
         (((2, 3), GOOD.replace("return", "\ndiscard; return"), 1), {}, xl.ShaderError, "score:2:1: discard belongs"),
         (
