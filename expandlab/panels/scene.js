@@ -41,12 +41,40 @@ const MARKS = {
   }, text)],
 };
 
+const place = (target) => {
+  if (target.path) return { d: pathOf(target.path) };
+  const [x, y, width, height] = target.box;
+  return { x, y, width, height };
+};
+
+// Sets what differs.
+const settle = (element, attributes) => {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+  }
+};
+
+// Makes `elements` the children, in this order, and moves none that stands right.
+const arrange = (parent, elements) => {
+  const wanted = new Set(elements);
+  for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
+  let next = parent.firstChild;
+  for (const element of elements) {
+    if (element === next) next = next.nextSibling;
+    else parent.insertBefore(element, next);
+  }
+};
+
 let scenesMade = 0;
 
 class SceneView {
   constructor(model, el) {
     this.model = model;
     this.prefix = `xl-scene-${scenesMade++}-`;
+    this.hitsMade = 0;
+    // What is drawn: the elements of each mark by its text, and of each target by its id.
+    this.made = new Map();
+    this.hits = new Map();
     this.root = make("div", "xl-picture xl-scene");
     this.root.setAttribute("data-lm-suppress-shortcuts", "true");
     this.frame = make("div", "xl-scene-frame");
@@ -71,36 +99,43 @@ class SceneView {
     if (!packed?.byteLength) return;
     const scene = JSON.parse(new TextDecoder().decode(packed));
     this.root.dataset.receivedAt = performance.timeOrigin + performance.now();
-    const focused = this.svg && document.activeElement === this.svg;
     const kept = this.selected;
-    const svg = svgMake("svg", {
-      viewBox: `0 0 ${scene.width} ${scene.height}`, tabindex: "0", role: "listbox", class: "xl-scene-svg",
-      "aria-label": this.model.get("alt"), style: `aspect-ratio: ${scene.width} / ${scene.height}`,
+    if (!this.svg) this.open();
+    settle(this.svg, {
+      viewBox: `0 0 ${scene.width} ${scene.height}`, "aria-label": this.model.get("alt"),
+      style: `aspect-ratio: ${scene.width} / ${scene.height}`,
     });
-    const marks = svgMake("g", { class: "xl-marks", "aria-hidden": "true" });
-    for (const mark of scene.marks) marks.append(...MARKS[mark[0]](mark));
-    this.over = svgMake("g", { class: "xl-over" });
-    const hits = svgMake("g", { class: "xl-hits" });
+    // What an edit leaves as it was stays as it is: the browser lays out and paints the rest alone.
+    const before = this.made;
+    this.made = new Map();
+    const marks = [];
+    for (const mark of scene.marks) {
+      const key = JSON.stringify(mark);
+      const elements = before.get(key)?.pop() ?? MARKS[mark[0]](mark);
+      if (this.made.has(key)) this.made.get(key).push(elements);
+      else this.made.set(key, [elements]);
+      marks.push(...elements);
+    }
+    arrange(this.marks, marks);
     this.targets = scene.targets;
     this.places = new Map(this.targets.map((target, n) => [target.id, n]));
-    this.targets.forEach((target, n) => hits.append(this.shape(target, {
-      class: `xl-hit xl-hit-${target.kind}`, id: this.prefix + n, role: "option", "data-id": target.id,
-      "aria-selected": "false", "aria-label": target.says.join("; "),
-    })));
-    svg.append(marks, this.over, hits);
-    svg.addEventListener("pointermove", (event) => this.point(event));
-    svg.addEventListener("pointerleave", () => this.select(this.pinned, false));
-    svg.addEventListener("click", (event) => this.click(event));
-    svg.addEventListener("keydown", (event) => this.key(event));
-    svg.addEventListener("focus", () => this.selected === undefined && this.select(this.targets[0]?.id, true));
-    svg.addEventListener("blur", () => this.pinned === undefined && this.select(undefined, false));
-    this.svg?.remove();
-    this.svg = svg;
-    this.frame.prepend(svg);
+    const hits = new Map();
+    for (const target of this.targets) {
+      const tag = target.path ? "path" : "rect";
+      let element = this.hits.get(target.id);
+      if (element?.localName !== tag) {
+        element = svgMake(tag, { id: this.prefix + this.hitsMade++, role: "option", "aria-selected": "false" });
+      }
+      settle(element, {
+        ...place(target), class: `xl-hit xl-hit-${target.kind}`, "data-id": target.id,
+        "aria-label": target.says.join("; "),
+      });
+      hits.set(target.id, element);
+    }
+    this.hits = hits;
+    arrange(this.hitGroup, [...hits.values()]);
     if (!this.places.has(this.pinned)) this.pinned = undefined;
-    this.selected = undefined;
     this.select(this.places.has(kept) ? kept : this.pinned, false);
-    if (focused) svg.focus({ preventScroll: true });
     this.markWrong();
     const drawn = this.model.get("drawn");
     // After the frame in which it is painted: the message comes when the browser is free again.
@@ -113,10 +148,23 @@ class SceneView {
       channel.port2.postMessage(0);
     });
   }
+  open() {
+    const svg = svgMake("svg", { tabindex: "0", role: "listbox", class: "xl-scene-svg" });
+    this.marks = svgMake("g", { class: "xl-marks", "aria-hidden": "true" });
+    this.over = svgMake("g", { class: "xl-over" });
+    this.hitGroup = svgMake("g", { class: "xl-hits" });
+    svg.append(this.marks, this.over, this.hitGroup);
+    svg.addEventListener("pointermove", (event) => this.point(event));
+    svg.addEventListener("pointerleave", () => this.select(this.pinned, false));
+    svg.addEventListener("click", (event) => this.click(event));
+    svg.addEventListener("keydown", (event) => this.key(event));
+    svg.addEventListener("focus", () => this.selected === undefined && this.select(this.targets[0]?.id, true));
+    svg.addEventListener("blur", () => this.pinned === undefined && this.select(undefined, false));
+    this.svg = svg;
+    this.frame.prepend(svg);
+  }
   shape(target, attributes) {
-    if (target.path) return svgMake("path", { d: pathOf(target.path), ...attributes });
-    const [x, y, width, height] = target.box;
-    return svgMake("rect", { x, y, width, height, ...attributes });
+    return svgMake(target.path ? "path" : "rect", { ...place(target), ...attributes });
   }
   targetAt(event) {
     return event.target.closest?.(".xl-hit")?.dataset.id;
@@ -168,7 +216,7 @@ class SceneView {
       if (other) this.over.append(this.shape(other, { class: `xl-near xl-near-${other.kind}` }));
     }
     this.over.append(this.shape(target, { class: `xl-chosen xl-chosen-${target.kind}` }));
-    const element = this.svg.getElementById(this.prefix + this.places.get(id));
+    const element = this.hits.get(id);
     element.setAttribute("aria-selected", "true");
     this.svg.setAttribute("aria-activedescendant", element.id);
     this.tip.replaceChildren(...target.says.map((line, n) => make(n ? "div" : "b", "", line)));
