@@ -24,8 +24,10 @@ _SHARE = 512
 def check_scores(values: Any) -> tuple[np.ndarray, Format]:
     """`values` as a contiguous array of native byte order, and its format.
 
-    Raises TypeError for a dtype that is not selected from, ValueError for anything but one row.
+    Raises TypeError for a dtype that is not selected from, ValueError for anything but one row, and for masked scores.
     """
+    if np.ma.is_masked(values):
+        raise ValueError("values: some are masked; give values.filled(NUMBER), or values.compressed() without them")
     array = np.asarray(values)
     form = format_of(array.dtype)
     if array.ndim != 1:

@@ -119,6 +119,7 @@ def test_the_same_in_every_run(method, gpu):
         (np.zeros(3, np.float32), -1, ValueError, "k=-1"),
         (np.zeros(3, np.float32), 1.0, TypeError, "k=1.0"),
         (np.zeros(3, np.float32), True, TypeError, "k=True"),
+        (np.ma.masked_greater(np.arange(3, dtype=np.float32), 1), 1, ValueError, "values: some are masked"),
         (np.zeros(3, np.float64), 1, TypeError, "float64"),
         ([1, 2, 3], 1, TypeError, "int64"),
         (np.array(["a"]), 1, TypeError, "dtype"),
@@ -144,6 +145,7 @@ def test_views_and_byte_orders_are_accepted_and_kept():
     values = np.arange(50, dtype=">f4")[::-2]
     result = xl.top_k(values, 3, device="reference")
     assert result.indices.tolist() == [0, 1, 2] and result.values.tolist() == [49, 47, 45]
+    assert xl.top_k(np.ma.array(values), 1, device="reference").indices.tolist() == [0]
     values = np.arange(10, dtype=np.float32)
     values.flags.writeable = False
     assert xl.top_k(values, 1, device="reference").indices.tolist() == [9]
