@@ -46,11 +46,16 @@ class PageDevice(Device):
     def __init__(self, link: Link):
         super().__init__(info_of(link))
         self.link = link
-        self.page = link.page
+        self.page, self.losses = link.page, link.losses
         self.features = self.info.features
         self.limits = dict(self.info.limits)
         # Hashes of the shaders that the page has.
         self.texts: set[str] = set()
+
+    @property
+    def gone(self) -> bool:
+        """Whether what was made on it is gone: its page, or the device that the page had."""
+        return (self.page, self.losses) != (self.link.page, self.link.losses)
 
     @cached_property
     def timestamp_period_ns(self) -> float | None:

@@ -31,7 +31,10 @@ GONE = (
     "browser device: the page has said nothing for {:.0f} s; it was closed or reloaded, or it hangs, or this front end "
     "delivers no messages while a cell runs. Show the page again and run again"
 )
-RELOADED = "browser device: the page was closed or reloaded while it ran; run again in the page that is there now"
+RELOADED = (
+    "browser device: the page was closed or reloaded, or the notebook was opened in another one, while it ran; run "
+    "again in the page that is there now"
+)
 NO_PAGE = "browser device: no page has answered yet; open the notebook in a front end with widgets, then run again"
 
 
@@ -68,6 +71,7 @@ class Link:
     """send: called with (content, buffers), from any thread. `heard` takes what the page sends, on any thread.
 
     page: which one is there, "" before any. adapter: what it says of its GPU. fault: why it has none, or "".
+    losses: how often the page's device was lost under a job.
     """
 
     def __init__(self, send: Callable[[dict[str, Any], list[Any]], None]):
@@ -82,6 +86,8 @@ class Link:
         self.adapter: dict[str, Any] = {}
         self.fault = ""
         self.step_ns: float | None = None
+        # How often the page's device was lost; what was made before is gone, though the page is there.
+        self.losses = 0
         self.on_page: list[Callable[[], None]] = []
 
     @property
@@ -201,8 +207,7 @@ class Link:
                 raise Cancelled("browser device: cancelled; what the page had begun is dropped")
             left = SILENCE_S - silent
             if left <= 0:
-                self._here.clear()
-                self._changed()
+                self._miss()
                 raise DeviceError(GONE.format(SILENCE_S))
             glance = min(left, _GLANCE_S)
             try:
@@ -212,6 +217,7 @@ class Link:
                 silent += glance
                 continue
             if content["kind"] == "failed":
+                self.losses += bool(content.get("lost"))
                 raise _Failed(content)
             job.unconfirmed -= content["kind"] == "took"
             return content, buffers
@@ -249,11 +255,16 @@ class Link:
     def _lost(self, page: str) -> None:
         with self._turn:
             lost = [job for job in self._jobs.values() if job.page == page]
-        if page == self.page:
-            self._here.clear()
         for job in lost:
             job.answers.put(({"kind": "failed", "page": page, "message": RELOADED}, []))
+        if page == self.page:
+            self._miss()
+
+    def _miss(self) -> None:
+        """The page is gone. Another tab may show the notebook: ask."""
+        self._here.clear()
         self._changed()
+        self.call()
 
     def _changed(self) -> None:
         for tell in list(self.on_page):

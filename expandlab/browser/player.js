@@ -309,10 +309,13 @@ function follow(device) {
 // Why this device is gone, or null.
 export const lossOf = (device) => losses.get(device) ?? null;
 
+const lossError = (device, what) =>
+  Object.assign(new Error(`${what}: the device was lost (${lossOf(device)})`), { lost: true });
+
 // WebGPU tells of errors later and elsewhere; here they reject what caused them.
 export async function watched(device, what, work) {
   follow(device);
-  if (lossOf(device)) throw new Error(`${what}: the device was lost (${lossOf(device)})`);
+  if (lossOf(device)) throw lossError(device, what);
   for (const filter of ["validation", "out-of-memory", "internal"]) device.pushErrorScope(filter);
   let result, thrown;
   try {
@@ -325,7 +328,7 @@ export async function watched(device, what, work) {
   if (!thrown && !told) return result;
   // What a lost device was doing fails before the loss is told.
   await Promise.race([device.lost, new Promise((resolve) => setTimeout(resolve, 50))]);
-  if (lossOf(device)) throw new Error(`${what}: the device was lost (${lossOf(device)})`);
+  if (lossOf(device)) throw lossError(device, what);
   if (thrown instanceof ShaderFault) throw thrown;
   throw new Error(`${what}: ${(told ?? thrown).message ?? told ?? thrown}`);
 }

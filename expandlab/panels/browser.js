@@ -202,8 +202,9 @@ class Desk {
       const buffers = outputs.map(({ bytes }) => bytes);
       if (number && !job.cancelled) this.tell({ kind: "done", job: number, step_ns, made_ms, parts, ...told }, buffers);
     } catch (error) {
-      const { shader, line, column, text } = error;
-      if (number) this.tell({ kind: "failed", job: number, message: String(error.message ?? error), shader, line, column, text });
+      const { shader, line, column, text, lost } = error;
+      const message = String(error.message ?? error);
+      if (number) this.tell({ kind: "failed", job: number, message, lost, shader, line, column, text });
     } finally {
       this.end(number);
     }
@@ -238,6 +239,7 @@ class Desk {
     for (const [hash, text] of Object.entries(texts)) this.texts.set(hash, text);
     const sources = Object.fromEntries(Object.entries(shaders).map(([name, hash]) => [name, this.texts.get(hash)]));
     const buffers = Object.fromEntries(Object.entries(external).map(([name, id]) => [name, this.buffers.get(id)]));
+    this.players.get(program)?.close();
     this.players.set(program, await create(plan, sources, { device: await sharedDevice(), buffers }));
   }
 
@@ -304,6 +306,7 @@ class Desk {
     this.model.off("msg:custom", this.listener);
     this.model.off("comm_live_update", this.rest);
     globalThis.removeEventListener("pagehide", this.leaving);
+    this.leaving();
     this.rest();
     this.clock.stop();
   }

@@ -71,7 +71,7 @@ class BrowserDevice(anywidget.AnyWidget):
         if not self.link.page:
             raise DeviceError(NO_PAGE)
         with self._turn:
-            if self._opened is None or self._opened.page != self.link.page:
+            if self._opened is None or self._opened.gone:
                 self._opened = PageDevice(self.link)
             return self._opened
 

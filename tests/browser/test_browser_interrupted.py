@@ -13,6 +13,15 @@ import expandlab as xl
 panel = xl.panels.expansion(source="list", values=[3, 0, 5, 1], strategy="append")
 panel
 """
+# Goes on with the same stream each time it runs.
+STREAM = """
+import numpy as np
+if "stream" not in globals():
+    stream, base = xl.browser_device().stream(2), 0
+await stream.push(np.float32([1, 3, 2]), base)
+base += 10
+print("best:", stream.result().indices.tolist())
+"""
 # Holds whatever waits for the GPU, so that something can happen in the middle, and keeps the devices at hand.
 HOLD = """
 window.held = { on: false, waiting: 0, devices: [] };
@@ -38,11 +47,12 @@ def opener(lab, browser):
     """Opens the notebook in a tab with a script in front of the page's own."""
     opened = []
 
-    def open_one(name, script, write=True):
+    def open_one(name, script, write=True, **more):
         if write:
-            cell = nbformat.v4.new_code_cell(CELL.strip(), id="panel")
+            texts = {"panel": CELL, **more}
+            cells = [nbformat.v4.new_code_cell(text.strip(), id=cell) for cell, text in texts.items()]
             kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
-            book = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})
+            book = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
             nbformat.write(book, lab.root / "notebooks" / name)
         context = browser.new_context(viewport={"width": 1400, "height": 1000})
         context.add_init_script(script)
@@ -56,9 +66,14 @@ def opener(lab, browser):
 
 @pytest.fixture(scope="module")
 def notebook(opener):
-    page = opener(NAME, HOLD)
+    page = opener(NAME, HOLD, stream=STREAM)
     page.run_all()
     return page
+
+
+def streamed(notebook):
+    notebook.run_cell("stream")
+    return notebook.cell("stream").locator(".jp-OutputArea").text_content()
 
 
 def here(notebook):
@@ -100,6 +115,7 @@ def test_a_lost_device_is_a_sentence_and_the_next_run_works(notebook):
     assert "the device was lost" in until("the error", panel.error, 5)
     panel.reset()
     runs(here(notebook))
+    assert "best: [1, 11]" in streamed(notebook)
 
 
 def test_a_reloaded_page_is_a_sentence_and_the_next_run_works(notebook):

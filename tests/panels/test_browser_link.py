@@ -75,9 +75,25 @@ def test_a_silent_page_ends_the_wait_with_a_sentence_in_less_than_five_seconds(p
 def test_a_page_that_goes_says_so_at_once(page):
     page.answers["run"] = lambda content: page.say(kind="gone")
     begun = time.monotonic()
-    with pytest.raises(DeviceError, match="closed or reloaded while it ran"):
+    with pytest.raises(DeviceError, match="closed or reloaded, or .* while it ran"):
         page.link.ask("one", "run")
     assert time.monotonic() - begun < SILENCE_S
+
+
+def test_another_tab_takes_the_line_of_one_that_goes(page):
+    page.say(kind="gone")
+    assert page.seen[-1] == {"kind": "ask"} and not page.link.here
+    page.name = "another tab"
+    page.say(kind="hello", first=False, adapter=ADAPTER)
+    assert page.link.page == "another tab" and page.link.here
+
+
+def test_what_was_made_on_a_lost_device_is_gone_though_the_page_is_there(page):
+    page.answers["run"] = lambda content: page.say(kind="failed", job=content["job"], message="lost", lost=True)
+    device = PageDevice(page.link)
+    with pytest.raises(DeviceError, match="lost"):
+        device.ask("run")
+    assert device.gone and not PageDevice(page.link).gone
 
 
 def test_what_a_page_keeps_is_gone_with_it(page):
