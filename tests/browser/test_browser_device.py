@@ -31,6 +31,9 @@ panel
     "selection": """
 xl.panels.top_k(n=256, k=8)
 """,
+    "times": """
+xl.panels.timings(p2=12, shown=("append", "tile_search"))
+""",
     "cases": """
 runs, wrong = await device.run(in_page.expansions)
 print("expansions:", runs > 150, wrong)
@@ -186,8 +189,9 @@ def test_a_panel_records_measures_and_exports_there(notebook, lab):
     assert panel.error() == ""
 
 
-def test_the_top_k_panel_measures_there(notebook):
-    panel = PagePanel(notebook, "selection")
+@pytest.mark.parametrize("cell", ["selection", "times"])
+def test_panels_of_times_measure_there(notebook, cell):
+    panel = PagePanel(notebook, cell)
     panel.choose("device", next(text for text in panel.options("device") if "this browser: " in text))
     panel.press("Run")
     assert "on this browser: " in panel.says("done: ")

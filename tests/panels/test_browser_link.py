@@ -75,7 +75,7 @@ def test_a_silent_page_ends_the_wait_with_a_sentence_in_less_than_five_seconds(p
 def test_a_page_that_goes_says_so_at_once(page):
     page.answers["run"] = lambda content: page.say(kind="gone")
     begun = time.monotonic()
-    with pytest.raises(DeviceError, match="closed or reloaded, or .* while it ran"):
+    with pytest.raises(DeviceError, match=r"closed or reloaded, or .* while it ran"):
         page.link.ask("one", "run")
     assert time.monotonic() - begun < SILENCE_S
 

@@ -2,6 +2,7 @@
 
 import json
 
+import ipywidgets as widgets
 import pytest
 
 from expandlab import export, panels
@@ -42,6 +43,12 @@ def check_shown(panel):
 def run(panel, act="start"):
     getattr(panel.running, act)()
     assert panel.running.wait(60) and panel.settle()
+
+
+def texts(widget):
+    """What a panel says in its HTML."""
+    said = widget.value if isinstance(widget, widgets.HTML) else ""
+    return said + "".join(texts(child) for child in getattr(widget, "children", ()))
 
 
 def choose(panel, tokens):
@@ -95,6 +102,16 @@ def test_run_measures_the_plan_and_its_outputs_are_right(opened, example):
     assert panel.settle() and panel.settings.measured == found
     panel.controls.own["size"].value = 16384
     assert panel.settle() and panel.settings.measured is None
+
+
+def test_the_pages_gpu_searches_alone_and_the_panel_of_several_says_why_it_is_not_there(opened):
+    several, alone = opened("devices", size=4096), opened("search_loadouts", **SMALL)
+    assert not [text for text, _ in several.devices.options if "this browser" in text]
+    assert "The GPU of this page is not among them" in texts(several)
+    assert [tokens for text, tokens in alone.devices.options if "this browser" in text] == [("this browser",)]
+    choose(alone, ("this browser",))
+    alone.running.start()
+    assert alone.running.wait(60) and "no page has answered yet" in alone.error
 
 
 @pytest.mark.gpu
