@@ -93,6 +93,10 @@ def _append(s: Statistics) -> list[Term]:
     ]  # fmt: skip
 
 
+def _append_each(s: Statistics) -> list[Term]:
+    return [*_append(s), Term("torn", s.torn_src, f"{s.torn_src:,} atomics of subgroups that empty src have left")]
+
+
 def _linear(s: Statistics) -> list[Term]:
     return [
         _src(s, "listing the src"), _items(s),
@@ -236,7 +240,7 @@ def _tile_rows(s: Statistics) -> int:
 
 ACCOUNTS: dict[str, Account] = {
     "flat": Account(_flat, lambda s: _groups(s, s.src * s.widest)),
-    "append": Account(_append, _one_each),
+    "append": Account(_append_each, _one_each),
     "append_aggregated": Account(_append, _one_each),
     "linear_search": Account(_linear, _one_each),
     "prefix_search": Account(_prefix, _one_each),

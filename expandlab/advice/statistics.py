@@ -43,6 +43,14 @@ class Statistics:
         return self.largest_sums(self.counts, self.lanes)
 
     @cached_property
+    def torn_src(self) -> int:
+        """Src with items in subgroups that have others without, whose lanes leave before."""
+        starts = np.arange(0, self.src, self.lanes)
+        busy = np.add.reduceat(self.counts > 0, starts, dtype=np.int64) if self.src else starts
+        whole = np.minimum(self.lanes, self.src - starts)
+        return int(busy[busy < whole].sum())
+
+    @cached_property
     def bits(self) -> np.ndarray:
         """Set bits of every N."""
         return np.bitwise_count(self.counts)

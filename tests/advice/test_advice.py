@@ -55,6 +55,9 @@ def test_rounds_are_the_loops_of_the_thread_map():
         np.count_nonzero(step.active) * step.repeats for step in steps if step.label == "write one info"
     )  # fmt: skip
     assert {term.name: term.events for term in terms("append", Statistics(counts, 32, 64))}["rounds"] == loops
+    lost = [row for row in (counts[at : at + 32] for at in range(0, len(counts), 32)) if not row.all()]
+    assert Statistics(counts, 32, 64).torn_src == sum(np.count_nonzero(row) for row in lost)
+    assert Statistics(np.array([2] * 32 + [1, 0, 3], np.uint32), 32, 64).torn_src == 2
     some = counts[:50][counts[:50] > 0]
     assert Statistics(counts[:50], 32, 64).walk == sum(int(n) * (at + 1) for at, n in enumerate(some))
 
@@ -125,7 +128,7 @@ def test_samples_below_the_full_clock_do_not_pass_for_it():
     slowed = [model.Case(Statistics(np.ones(n, np.uint32), 32, 256), {}, 1.0 + n % 3) for n in items]
     for case in slowed:
         case.ms["append"] = sum(term.at(case.clock) * cost for term, cost in zip(
-            terms("append", case.statistics), (0.01, 2e-7, 1e-7, 0.0, 0.0), strict=True))  # fmt: skip
+            terms("append", case.statistics), (0.01, 2e-7, 1e-7, 0.0, 0.0, 0.0), strict=True))  # fmt: skip
     about = dict.fromkeys(("device", "driver", "timer", "commit"), "")
     found = model.fitted(slowed, **about, software=False, lanes=32, workgroup_size=256, shader_sha256={})
     for case in slowed:
