@@ -110,14 +110,19 @@ setup_python() {
         fi
     fi
 
-    rm -f "$stamp"
     if ! venv_usable; then
+        # What is made anew is emptied first, and what a link leads to is somebody else's.
+        if [ -L "$venv" ]; then
+            say "$venv is a link to $(readlink "$venv"), which this would empty. Remove the link, then make again."
+            return 1
+        fi
         python=$(find_python)
         ensure_ensurepip "$python"
         say "Making $venv with $("$python" --version) ..."
         "$python" -m venv --clear "$venv"
         pwd >"$venv/.made-in"
     fi
+    rm -f "$stamp"
     say "Installing the packages of $lock (about a minute, the first time only) ..."
     pip="$venv/bin/python -m pip --quiet --disable-pip-version-check --no-input"
     $pip install -r "$lock"

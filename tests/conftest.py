@@ -22,6 +22,15 @@ settings.register_profile("soak", max_examples=500, deadline=None)
 settings.load_profile(os.environ.get("EXPANDLAB_HYPOTHESIS") or "default")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Which tests stay in one process where there are several: those of a file, and those with a browser."""
+    folder = Path(__file__).parent
+    for item in items:
+        path = item.path.relative_to(folder)
+        item.add_marker(pytest.mark.xdist_group("browser" if path.parts[0] == "browser" else path.as_posix()))
+
+
 def required(what: str) -> bool:
     """Does ``EXPANDLAB_REQUIRE`` name ``what``?"""
     names = os.environ.get("EXPANDLAB_REQUIRE", "").replace(",", " ").split()
