@@ -23,7 +23,7 @@ python := .venv/bin/python
 with_path := PATH="$(CURDIR)/.venv/bin:$$PATH"
 # Two processes, since most tests keep one core busy. A file's tests stay together, and so do those with a browser, which
 # share one; the files stay in order, so that the browser's, which take longest, begin early.
-workers := -n 2 --dist loadgroup --no-loadscope-reorder
+workers := -n 2 --dist loadfile --no-loadscope-reorder
 notebooks := find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*'
 
 .DEFAULT_GOAL := help

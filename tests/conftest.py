@@ -22,13 +22,17 @@ settings.register_profile("soak", max_examples=500, deadline=None)
 settings.load_profile(os.environ.get("EXPANDLAB_HYPOTHESIS") or "default")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Which tests stay in one process where there are several: those of a file, and those with a browser."""
-    folder = Path(__file__).parent
-    for item in items:
-        path = item.path.relative_to(folder)
-        item.add_marker(pytest.mark.xdist_group("browser" if path.parts[0] == "browser" else path.as_posix()))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Where there are several processes, a file's tests stay in one of them, and so do all with a browser."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Files(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.split("::", 1)[0]
+            return "browser" if "tests/browser/" in file else file
+
+    return Files(config, log)
 
 
 def required(what: str) -> bool:
