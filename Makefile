@@ -21,9 +21,6 @@ setup := PYTHON="$(PYTHON)" sh .ci/setup.sh
 python := .venv/bin/python
 # So that a notebook's `!expandlab` and the tests' subprocesses are this environment's.
 with_path := PATH="$(CURDIR)/.venv/bin:$$PATH"
-# Two processes, since most tests keep one core busy. A file's tests stay together, and so do those with a browser, which
-# share one; the files stay in order, so that the browser's, which take longest, begin early.
-workers := -n 2 --dist loadfile --no-loadscope-reorder
 notebooks := find notebooks -name '*.ipynb' -not -path '*/.ipynb_checkpoints/*'
 
 .DEFAULT_GOAL := help
@@ -74,7 +71,7 @@ docs:
 
 test:
 	@$(setup) python driver browser
-	$(with_path) $(python) -m pytest $(workers) $(TEST_FLAGS)
+	$(with_path) $(python) -m pytest $(TEST_FLAGS)
 
 # Environments of their own under build/, so that .venv stays as it is.
 .PHONY: test-newest test-oldest test-wheel

@@ -22,19 +22,6 @@ settings.register_profile("soak", max_examples=500, deadline=None)
 settings.load_profile(os.environ.get("EXPANDLAB_HYPOTHESIS") or "default")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """Where there are several processes, a file's tests stay in one of them, and so do all with a browser."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    class Files(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.split("::", 1)[0]
-            return "browser" if "tests/browser/" in file else file
-
-    return Files(config, log)
-
-
 def required(what: str) -> bool:
     """Does ``EXPANDLAB_REQUIRE`` name ``what``?"""
     names = os.environ.get("EXPANDLAB_REQUIRE", "").replace(",", " ").split()
