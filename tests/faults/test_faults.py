@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -145,29 +146,31 @@ def test_a_patience_that_is_no_time_is_the_default(text, monkeypatch):
     assert waiting.patience_s() == waiting.PATIENCE_S
 
 
-@pytest.fixture
+@contextmanager
 def full_disk():
-    """Files may not grow beyond 600 bytes; Python ignores the signal, so that a write fails as on a full disk."""
+    """Files may not grow beyond 600 bytes; Python ignores the signal, so that a write fails as on a full disk.
+
+    Ends with the block, before pytest writes its progress to what may be a file as well.
+    """
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-
-    def fill():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (600, before[1]))
-
-    yield fill
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (600, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @linux
-def test_a_full_disk_leaves_the_store_as_it_was(tmp_path, full_disk):
+def test_a_full_disk_leaves_the_store_as_it_was(tmp_path):
     path = tmp_path / "s.jsonl"
     with Store(path) as store:
         store.add("a", {"n": 1})
         kept = path.read_bytes()
-        full_disk()
-        with pytest.raises(StoreError, match=r"cannot be written \(.+\); make room.*kept"):
-            store.add("b", {"text": "x" * 4000})
-        assert path.read_bytes() == kept and "b" not in store.entries
-        store.add("c", {"n": 2})
+        with full_disk():
+            with pytest.raises(StoreError, match=r"cannot be written \(.+\); make room.*kept"):
+                store.add("b", {"text": "x" * 4000})
+            assert path.read_bytes() == kept and "b" not in store.entries
+            store.add("c", {"n": 2})
     assert list(read(path)) == ["a", "c"]
 
 
@@ -188,19 +191,19 @@ def test_a_disk_that_fails_when_it_is_synchronised_stores_nothing(tmp_path, monk
 
 
 @linux
-def test_a_full_disk_keeps_the_old_export_and_leaves_no_part_of_the_new(tmp_path, full_disk):
+def test_a_full_disk_keeps_the_old_export_and_leaves_no_part_of_the_new(tmp_path):
     shown = settings.ExpansionSettings(source="list", values=[3, 1, 2], strategy="append")
     done = xl.expand(np.full(200, 3, np.uint32), device="reference")
     paths = [tmp_path / name for name in ("x.csv", "x.json", "x.svg", "map.npy", "map.csv")]
     for path in paths:
         path.write_text("old")
-    full_disk()
-    for path in paths[:3]:
-        with pytest.raises(export.ExportError, match="cannot be written"):
-            export.save(path, shown)
-    for path in paths[3:]:
-        with pytest.raises(OSError):
-            write_mapping(path, done)
+    with full_disk():
+        for path in paths[:3]:
+            with pytest.raises(export.ExportError, match="cannot be written"):
+                export.save(path, shown)
+        for path in paths[3:]:
+            with pytest.raises(OSError):
+                write_mapping(path, done)
     assert sorted(tmp_path.iterdir()) == sorted(paths) and all(path.read_text() == "old" for path in paths)
 
 
