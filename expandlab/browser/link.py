@@ -144,9 +144,8 @@ class Link:
             job = self._jobs[number] = _Job(page)
         try:
             parts, buffers = self._hand(number, job, words or {})
-            self._send(
-                {"kind": "do", "page": page, "job": number, "what": what, "parts": parts, **content}, buffers
-            )  # fmt: skip
+            order = {"kind": "do", "page": page, "job": number, "what": what, "parts": parts, **content}
+            self._send(order, buffers)
             told = self._finish(number, job)
         except BaseException:
             self._send({"kind": "cancel", "page": page, "job": number}, [])

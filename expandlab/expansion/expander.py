@@ -16,11 +16,9 @@ from expandlab.expansion.passes import check_state, check_total, refuse_oversize
 from expandlab.expansion.report import Expansion, report_of
 from expandlab.expansion.strategy import Passes, Sizes, params_words
 from expandlab.gpu import Device, resolve
-from expandlab.gpu.callers import check_buffer, check_encoder
+from expandlab.gpu.callers import RecordedNumbers, check_buffer, check_encoder
 from expandlab.user_wgsl import mapping_of
 
-# How often `record` may be called before a submission: each call keeps its number of src in a slot of its own.
-_SLOTS = 1024
 # Bind groups are kept for the counts buffers that were recorded last; a frame seldom has more.
 _KEPT_BINDINGS = 16
 
@@ -77,8 +75,7 @@ class Expander:
         with naming_buffers():
             self._program = self._built.graph.compile().program(self.device)
         self._program.upload({"params": self._params(0), **self._built.imported})
-        self._slots = None
-        self._next_slot = 0
+        self._numbers = RecordedNumbers(self.device, "src_count", "expander")
 
     def __repr__(self) -> str:
         return f"<Expander {self.strategy.name}: {self.max_src:,} src, {self.max_dst:,} items, {self.device.info.name}>"
@@ -92,9 +89,7 @@ class Expander:
     def close(self) -> None:
         """Give the device's memory back."""
         self._program.close()
-        if self._slots is not None:
-            self.device.destroy(self._slots)
-            self._slots = None
+        self._numbers.close()
 
     def run(self, counts: Any) -> Expansion:
         """Expand `counts`, at most `max_src` of them, like `expand`. A body's buffers start as they were given."""
@@ -174,25 +169,13 @@ class Expander:
 
     def _count_source(self, counts_buffer: Any, src_count: int | tuple[Any, int]) -> tuple[Any, int]:
         if isinstance(src_count, tuple):
-            if len(src_count) != 2:
-                raise ValueError(f"src_count: {len(src_count)} items; give a number, or (buffer, offset)")
-            buffer, offset = src_count
-            check_buffer(self.device, "src_count=(buffer, offset): buffer", buffer, "COPY_SRC", "expander")
-            whole = isinstance(offset, (int, np.integer))
-            if not whole or offset % 4 or not 0 <= offset <= buffer.size - 4:
-                raise ValueError(f"src_count=(buffer, {offset!r}): give a multiple of 4 bytes inside the buffer")
-            return buffer, int(offset)
+            return self._numbers.given(src_count)
         count = _whole("src_count", src_count)
         if count > self.max_src:
             raise ValueError(f"src_count={count:,}: the expander is prepared for max_src={self.max_src:,}")
         if 4 * count > counts_buffer.size:
             raise ValueError(f"src_count={count:,}: counts_buffer holds {counts_buffer.size // 4:,} counts")
-        if self._slots is None:
-            self._slots = self.device.buffer(4 * _SLOTS, "COPY_SRC|COPY_DST", "numbers of src")
-        offset = 4 * (self._next_slot % _SLOTS)
-        self._next_slot += 1
-        self.device.gpu.queue.write_buffer(self._slots, offset, np.array([count], np.uint32))
-        return self._slots, offset
+        return self._numbers.kept(count)
 
 
 def _whole(name: str, value: Any) -> int:

@@ -4,8 +4,51 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from expandlab.gpu.device import Device
+
+# How often numbers may be recorded before a submission: each call keeps its own in a slot.
+_SLOTS = 1024
+
+
+class RecordedNumbers:
+    """Where recorded calls read a number from: the caller's buffer, or a slot that holds what the caller named.
+
+    name: the argument. whose: who records, for the messages.
+    """
+
+    def __init__(self, device: Device, name: str, whose: str):
+        self._device, self._name, self._whose = device, name, whose
+        self._slots: Any = None
+        self._next = 0
+
+    def given(self, source: tuple[Any, Any]) -> tuple[Any, int]:
+        """The caller's (buffer, offset). Raises TypeError and ValueError naming what is wrong with it."""
+        if len(source) != 2:
+            raise ValueError(f"{self._name}: {len(source)} items; give a number, or (buffer, offset)")
+        buffer, offset = source
+        check_buffer(self._device, f"{self._name}=(buffer, offset): buffer", buffer, "COPY_SRC", self._whose)
+        whole = isinstance(offset, (int, np.integer))
+        if not whole or offset % 4 or not 0 <= offset <= buffer.size - 4:
+            raise ValueError(f"{self._name}=(buffer, {offset!r}): give a multiple of 4 bytes inside the buffer")
+        return buffer, int(offset)
+
+    def kept(self, number: int) -> tuple[Any, int]:
+        """(buffer, offset) of a slot that holds `number`."""
+        if self._slots is None:
+            self._slots = self._device.buffer(4 * _SLOTS, "COPY_SRC|COPY_DST", "recorded numbers")
+        offset = 4 * (self._next % _SLOTS)
+        self._next += 1
+        self._device.gpu.queue.write_buffer(self._slots, offset, np.array([number], np.uint32))
+        return self._slots, offset
+
+    def close(self) -> None:
+        """Give the slots' memory back."""
+        if self._slots is not None:
+            self._device.destroy(self._slots)
+            self._slots = None
 
 
 def check_encoder(device: Device, encoder: Any, whose: str) -> None:

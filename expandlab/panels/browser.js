@@ -99,9 +99,12 @@ function apart(reads) {
   const [small, large] = [[], []];
   let room = RIDES;
   for (const read of reads) {
-    if (read.bytes <= room) room -= read.bytes;
-    else large.push(read);
-    if (!large.includes(read)) small.push(read);
+    if (read.bytes > room) {
+      large.push(read);
+    } else {
+      room -= read.bytes;
+      small.push(read);
+    }
   }
   return { small, large };
 }

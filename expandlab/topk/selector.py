@@ -8,7 +8,7 @@ import numpy as np
 
 from expandlab.errors import DeviceLimitError, UnsupportedError
 from expandlab.gpu import Device, resolve
-from expandlab.gpu.callers import check_buffer, check_encoder
+from expandlab.gpu.callers import RecordedNumbers, check_buffer, check_encoder
 from expandlab.topk.arguments import check_largest, check_scores, pick_method, whole
 from expandlab.topk.keys import format_of
 from expandlab.topk.method import Sizes
@@ -16,8 +16,6 @@ from expandlab.topk.prepared import LEAST_BINDING, NO_BOUND, Prepared, fitting, 
 from expandlab.topk.report import TopK
 from expandlab.topk.run import select
 
-# How often `record` may be called before a submission: each call keeps its number of scores in a slot of its own.
-_SLOTS = 1024
 # Bind groups are kept for the score buffers that were recorded last; a frame seldom has more.
 _KEPT_BINDINGS = 16
 
@@ -61,8 +59,7 @@ class Selector:
         self.method = pick_method(method, self.max_n, self.k, self.device)
         sizes = Sizes(max(1, self.max_n), max(1, self.k), form, self.largest, self.device.info.is_software)
         self._prepared = Prepared(self.method, fitting(self.method, sizes, self.device), self.device)
-        self._slots = None
-        self._next_slot = 0
+        self._numbers = RecordedNumbers(self.device, "n", "selector")
         self._dtype = form.dtype
 
     def __repr__(self) -> str:
@@ -77,9 +74,7 @@ class Selector:
     def close(self) -> None:
         """Give the device's memory back."""
         self._prepared.close()
-        if self._slots is not None:
-            self.device.destroy(self._slots)
-            self._slots = None
+        self._numbers.close()
 
     def run(self, values: Any) -> TopK:
         """The k best of `values`, from k to `max_n` of them, like `top_k`."""
@@ -148,21 +143,10 @@ class Selector:
 
     def _count_source(self, values_buffer: Any, n: int | tuple[Any, int]) -> tuple[Any, int]:
         if isinstance(n, tuple):
-            if len(n) != 2:
-                raise ValueError(f"n: {len(n)} items; give a number, or (buffer, offset)")
-            buffer, offset = n
-            check_buffer(self.device, "n=(buffer, offset): buffer", buffer, "COPY_SRC", "selector")
-            if not isinstance(offset, (int, np.integer)) or offset % 4 or not 0 <= offset <= buffer.size - 4:
-                raise ValueError(f"n=(buffer, {offset!r}): give a multiple of 4 bytes inside the buffer")
-            return buffer, int(offset)
+            return self._numbers.given(n)
         count = whole("n", n)
         if not self.k <= count <= self.max_n:
             raise ValueError(f"n={count:,}: the selector takes k={self.k:,} to max_n={self.max_n:,} scores")
         if count * self._dtype.itemsize > values_buffer.size:
             raise ValueError(f"n={count:,}: values_buffer holds {values_buffer.size // self._dtype.itemsize:,} scores")
-        if self._slots is None:
-            self._slots = self.device.buffer(4 * _SLOTS, "COPY_SRC|COPY_DST", "numbers of scores")
-        offset = 4 * (self._next_slot % _SLOTS)
-        self._next_slot += 1
-        self.device.gpu.queue.write_buffer(self._slots, offset, np.array([count], np.uint32))
-        return self._slots, offset
+        return self._numbers.kept(count)
