@@ -34,7 +34,7 @@ Figure = Annotated[
         "at_once or predicted."
     ),
 ]
-Peers = Annotated[list[str] | None, typer.Option(help="`torch`, `jax` or `numpy`: the same by these.")]
+Peers = Annotated[list[str] | None, typer.Option(help="`torch`, `jax`, `cupy` or `numpy`: the same by these.")]
 
 
 def _explained(command: Callable[..., None]) -> Callable[..., None]:

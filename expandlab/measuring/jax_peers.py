@@ -10,7 +10,6 @@ import numpy as np
 from expandlab.errors import DeviceError, UnsupportedError
 from expandlab.measuring.contender import Facts, Sample
 from expandlab.measuring.selection_peers import best_scores
-from expandlab.measuring.verify import wrong_items
 
 if TYPE_CHECKING:
     from expandlab.measuring.selections import Selections
@@ -85,11 +84,19 @@ class JaxExpansion(_Jax):
         self.ready(way, self.work.values.astype(np.int32))
 
     def check(self) -> str:
-        """Compare on the host."""
-        src, local = (np.asarray(part).astype(np.uint32) for part in self.once())
-        if wrong_items(self.work.values, src, local):
+        """Compare with the definition, on JAX's device."""
+        np_, (counts,) = self.jax.numpy, self._inputs
+        src, local = self.once()
+        right = len(src) == len(local) == self.work.total
+        if right and self.work.total:
+            in_range = (src >= 0) & (src < len(counts)) & (local >= 0) & (local < counts[src])
+            # As many items as there should be: where each place is met, each is met once.
+            starts = np_.cumsum(counts) - counts
+            met = np_.zeros(self.work.total, dtype=bool).at[starts[src] + local].set(True)
+            right = bool(in_range.all() and met.all())
+        if not right:
             raise DeviceError(f"{self.name} gave a wrong expansion, so it is not timed")
-        return "host"
+        return "device" if self.jax.default_backend() != "cpu" else "host"
 
 
 class JaxSelection(_Jax):

@@ -1,5 +1,5 @@
 """The same arrays by other libraries, where they are installed, timed in the same rounds: three formulations of PyTorch
-and its fill, JAX's repeat, and NumPy's.
+and its fill, JAX's repeat, CuPy's scan and search, and NumPy's.
 
 A peer is asked for by name; nothing here loads a library before. On CUDA PyTorch is timed with CUDA events, elsewhere
 with the host's clock. The GPU is torch's current one; on a host with several, choose it with CUDA_VISIBLE_DEVICES.
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 Pair = tuple[Any, Any]
 
 
-PEERS = ("torch", "jax", "numpy")
+PEERS = ("torch", "jax", "cupy", "numpy")
 
 
 def expansion_peers(work: Workload, names: Sequence[str]) -> list[Runs]:
-    """The peers of an expansion: `torch`, `jax`, `numpy`. Raises UnsupportedError where one is missing."""
+    """The peers of an expansion: `torch`, `jax`, `cupy`, `numpy`. Raises UnsupportedError where one is missing."""
     found: list[Runs] = []
     if "torch" in names:
         torch = torch_for(work.device)
@@ -36,6 +36,10 @@ def expansion_peers(work: Workload, names: Sequence[str]) -> list[Runs]:
         from expandlab.measuring.jax_peers import JaxExpansion
 
         found.append(JaxExpansion(work))
+    if "cupy" in names:
+        from expandlab.measuring.cupy_peers import CupyExpansion
+
+        found.append(CupyExpansion(work))
     if "numpy" in names:
         from expandlab.measuring.numpy_peers import expansion_by_numpy
 

@@ -71,8 +71,9 @@ def measure(
     checked: True, False, or `"both"`, for every name that does not say so itself.
     workgroup_size: threads in a workgroup. at_once: so many independent expansions of the same counts side by side.
     peers: `"torch"` adds three ways to write the same arrays with PyTorch, and its fill, or `torch.topk`, `torch.sort`
-        and a sum; `"jax"` its repeat or its top-k, `"numpy"` `numpy.repeat` with the local index or `argpartition`,
-        both by the host's clock. UnsupportedError where one is not installed.
+        and a sum; `"cupy"` CUB's scan and CuPy's search, for expansions; `"jax"` its repeat or its top-k, `"numpy"`
+        `numpy.repeat` with the local index or `argpartition`, both by the host's clock. UnsupportedError where one is
+        not installed.
     verify: where outputs are compared with the definition: `"host"`, `"device"` or `"auto"`.
     warm_up_s: seconds that the device is kept busy before the first sample. batch_ms: what a sample lasts at least,
         where the kernel is short. budget_s: seconds for the samples of one contender; one that is too slow for all

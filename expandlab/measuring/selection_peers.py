@@ -25,6 +25,8 @@ def selection_peers(work: Selections, names: Sequence[str]) -> list[Runs]:
     """The peers named: `torch`, `jax`, `numpy`. Raises UnsupportedError where one is missing."""
     if work.form.name not in _DTYPES and set(names) - {"numpy"}:
         raise UnsupportedError(f"peers: they do not select from {work.form.name}; use one of {', '.join(_DTYPES)}")
+    if "cupy" in names:
+        raise UnsupportedError("peers='cupy': it is timed for expansions alone (its partition sorts); leave it out")
     found: list[Runs] = []
     if "torch" in names:
         torch = torch_for(work.device)

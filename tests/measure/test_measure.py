@@ -203,7 +203,7 @@ def test_names_may_say_how_they_run_and_none_runs_twice():
         ({"workgroup_size": 48}, "workgroup_size=48"),
         ({"at_once": 0}, "at_once=0"),
         ({"verify": "never"}, "verify='never'"),
-        ({"peers": ["cupy"]}, "cupy"),
+        ({"peers": ["thrust"]}, "thrust"),
         ({"counts": {"kind": "zipf", "rows": 3}}, "kind"),
         ({"counts": {"items": 3}}, "kind"),
         ({"counts": [-1]}, "row 0"),

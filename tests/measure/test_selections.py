@@ -125,7 +125,7 @@ def test_orders_are_what_they_say(order):
         ({"values": {"scores": "random", "items": -1}}, "items=-1"),
         ({"values": np.zeros(8)}, "float64"),
         ({"k": None, "largest": False}, "largest=False"),
-        ({"peers": ["cupy"]}, "cupy"),
+        ({"peers": ["thrust"]}, "thrust"),
     ],
 )
 def test_bad_arguments_are_named(options, text):
@@ -150,10 +150,14 @@ def test_grids_of_scores(tmp_path):
 
 
 def test_peers_that_are_not_installed_are_named():
-    for peer in ("torch", "jax"):
+    with pytest.raises(xl.UnsupportedError, match="peers='cupy'"):
+        measure("radix_select", np.zeros(8, np.float32), 2, peers=["cupy"])
+    for peer in ("torch", "jax", "cupy"):
         try:
             __import__(peer)
         except ImportError:
+            with pytest.raises(xl.UnsupportedError, match=f"peers='{peer}'"):
+                xl.measure("append", [3, 0, 5], device="reference", peers=[peer], **QUICK)
             with pytest.raises(xl.UnsupportedError, match=f"peers='{peer}'"):
                 measure("radix_select", np.zeros(8, np.float32), 2, peers=[peer])
 
@@ -167,3 +171,9 @@ def test_peers_select_the_best_in_the_same_rounds(peer):
         assert len(done.of_role("peer")) == {"torch": 2, "jax": 1, "numpy": 1}[peer]
     expanded = xl.measure("append", [3, 0, 5], device="reference", peers=[peer], **QUICK)
     assert len(expanded.of_role("peer")) == {"torch": 3, "jax": 1, "numpy": 2}[peer]
+
+
+def test_cupy_expands_in_the_same_rounds():
+    pytest.importorskip("cupy")
+    expanded = xl.measure("append", [3, 0, 5], device="reference", peers=["cupy"], **QUICK)
+    assert [item.verified for item in expanded.of_role("peer")] == ["device"]
