@@ -14,32 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from expandlab.advice.statistics import Statistics, halvings
+from expandlab.advice.term import FRONT_POWER, LAUNCH_POWER, WORK_POWER, Launches, Term
+from expandlab.expansion.buckets import BUCKETS
 from expandlab.expansion.strategies.size_classes import GROUP, piece_items
 from expandlab.expansion.strategies.workgroup_scan import ROUNDS
 from expandlab.expansion.tiles import ITEMS
 from expandlab.graph.fold import fold
-
-# A short fill is mostly the front end's time, which a lower clock slows down less than the work of lanes. Of the powers
-# 1.0 to 1.6 this one and 1.4 leave the least error on inputs of an H200 that were left out of the fit, and this one
-# ranks them better.
-WORK_POWER = 1.2
-
-
-@dataclass(frozen=True)
-class Term:
-    """So many events of one kind. says: what they are, completing `x % of its time goes into ...`.
-
-    front: whether the front end does them, not the lanes.
-    """
-
-    name: str
-    events: float
-    says: str
-    front: bool = False
-
-    def at(self, clock: float) -> float:
-        """The events as they count at a clock where a fill takes `clock` times as long as at the full one."""
-        return self.events * clock ** (1.0 if self.front else WORK_POWER)
 
 
 @dataclass(frozen=True)
@@ -134,7 +114,8 @@ def _each_bucket(s: Statistics) -> list[Term]:
     busy = int(np.count_nonzero(s.bucket_items))
     return [
         *_buckets(s),
-        Term("busy buckets", busy, f"{busy} dispatches with threads, one for each bucket in use", True),
+        Term("launches", BUCKETS, f"{BUCKETS} dispatches, one for each bucket", LAUNCH_POWER),
+        Term("busy buckets", busy, f"{busy} dispatches with threads, one for each bucket in use", LAUNCH_POWER),
     ]
 
 
@@ -186,18 +167,16 @@ def _classes(s: Statistics) -> list[Term]:
 
 
 def _dispatches(s: Statistics) -> list[Term]:
-    groups = s.rounded(s.counts, s.size) // s.size
-    return [Term("dispatches", s.src, f"{s.src:,} dispatches that the front end takes up one by one", True), _items(s),
-            Term("groups", groups, f"{groups:,} workgroups, the last of each src partly idle")]  # fmt: skip
+    groups = -(-s.counts[s.counts > 0].astype(np.int64) // s.size)
+    says = f"{s.src:,} dispatches that the front end takes up one by one, and their threads"
+    return [Launches("launches", s.src, says, LAUNCH_POWER, groups * s.size)]
 
 
 def _draws(s: Statistics) -> list[Term]:
-    # A draw takes the front end about as long as the vertices of half a subgroup take; the longer of both counts.
-    slots = int(np.maximum(s.counts[s.counts > 0], max(1, s.lanes // 2)).sum(dtype=np.int64))
-    return [
-        _src(s, "appending draws"),
-        Term("slots", slots, f"{s.busy_src:,} draws that the front end takes up one by one, and their vertices"),
-    ]  # fmt: skip
+    # A draw takes the front end about as long as the vertices of half a subgroup take.
+    says = f"{s.busy_src:,} draws that the front end takes up one by one, and their vertices"
+    draws = Launches("draws", s.busy_src, says, WORK_POWER, s.counts[s.counts > 0], max(1, s.lanes // 2))
+    return [_src(s, "appending draws"), draws]
 
 
 def _align(items: np.ndarray, width: int) -> int:
@@ -270,7 +249,16 @@ def account(name: str) -> Account:
 
 def terms(name: str, s: Statistics) -> list[Term]:
     """The terms of a strategy, the fixed cost of its dispatches first."""
-    return [Term("fixed", 1.0, "the front end: dispatches and what they wait for", True), *account(name).terms(s)]
+    return [
+        Term("fixed", 1.0, "the front end: dispatches and what they wait for", FRONT_POWER),
+        *account(name).terms(s),
+    ]
+
+
+def hides(name: str) -> bool:
+    """Whether launches of a strategy hide the work of threads, as many as the device's costs say."""
+    none = Statistics(np.zeros(0, np.uint32), 1, 1)
+    return any(isinstance(term, Launches) and term.hidden is None for term in account(name).terms(none))
 
 
 def utilisation(name: str, s: Statistics) -> float:

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from expandlab.advice.account import terms
+from expandlab.advice.account import hides, terms
 from expandlab.advice.clock import full_fill, trust
-from expandlab.advice.fit import Fit, calibrate, fit, probability_of_first
+from expandlab.advice.fit import ALL_HIDDEN, Fit, Residuals, calibrate, fit, probability_of_first
 from expandlab.advice.statistics import Statistics
 from expandlab.gpu import Device
 from expandlab.measuring import Measurements
@@ -24,9 +24,11 @@ from expandlab.measuring.measurements import MeasurementsError, check_format, re
 from expandlab.measuring.workloads import from_recipe
 from expandlab.results import Result, to_plain
 
-FORMAT, VERSION = "expandlab-cost-model", 2
+FORMAT, VERSION = "expandlab-cost-model", 3
 # Fewer samples than this say nothing about the spread.
 FEWEST_SAMPLES = 4
+# What launches hide follows from their cost, which is fitted with what they hide.
+_HIDING_ROUNDS = 3
 
 
 class Case(NamedTuple):
@@ -82,7 +84,7 @@ class CostModel(Result):
         clock: how many times longer a fill takes than at the full clock, for comparing with what was measured then.
         """
         found, known = self.fits[name], {term.name: term for term in terms(name, s)}
-        events = [known[term].at(clock) if term in known else 0.0 for term in found.names]
+        events = [known[term].at(clock, found.hidden) if term in known else 0.0 for term in found.names]
         parts = dict(zip(found.names, found.parts(events).tolist(), strict=True))
         says = {term.name: term.says for term in known.values()}
         return Prediction(sum(parts.values()), parts, says, found.deviation(events) * self.calibration)
@@ -99,7 +101,8 @@ class CostModel(Result):
         try:
             fits = {
                 name: Fit(tuple(item["names"]), tuple(map(float, item["ms"])), float(item["spread"]),
-                          tuple(tuple(map(float, row)) for row in item["inverse"]), int(item["samples"]))
+                          tuple(tuple(map(float, row)) for row in item["inverse"]), int(item["samples"]),
+                          float(item["hidden"]))
                 for name, item in data["fits"].items()
             }  # fmt: skip
             return cls(**{f.name: data[f.name] for f in dataclasses.fields(cls)} | {"fits": fits})
@@ -136,19 +139,41 @@ def fitted(cases: Sequence[Case], **about: Any) -> CostModel:
     """The model of some cases. about: the other fields of `CostModel`."""
     fits: dict[str, Fit] = {}
     left_out: dict[str, dict[int, float]] = {}
-    for name in dict.fromkeys(name for case in cases for name in case.ms):
+    names = dict.fromkeys(name for case in cases for name in case.ms)
+    # Those whose launches hide work need to know what a thread costs where nothing hides it.
+    for name in sorted(names, key=hides):
         mine = [number for number, case in enumerate(cases) if name in case.ms]
-        counted = [terms(name, cases[number].statistics) for number in mine]
         if len(mine) < FEWEST_SAMPLES:
             continue
-        names = [term.name for term in counted[0]]
-        clocks = [cases[number].clock for number in mine]
-        events = np.array([[term.at(clock) for term in row] for row, clock in zip(counted, clocks, strict=True)], float)
-        measured = np.array([cases[number].ms[name] for number in mine])
-        fits[name], residuals = fit(names, events, measured, trust(clocks))
+        some = [cases[number] for number in mine]
+        fits[name], residuals = _fitted(name, some)
+        thread_ms = _thread_ms(fits)
+        for _ in range(_HIDING_ROUNDS if hides(name) and thread_ms else 0):
+            launch_ms = dict(zip(fits[name].names, fits[name].ms, strict=True))["launches"]
+            if launch_ms:
+                fits[name], residuals = _fitted(name, some, launch_ms / thread_ms)
         left_out[name] = dict(zip(mine, residuals.values.tolist(), strict=True))
     model = CostModel(fits=fits, calibration=1.0, cases=len(cases), **about)
     return dataclasses.replace(model, calibration=calibrate(_held_out(model, cases, left_out)))
+
+
+def _fitted(name: str, cases: Sequence[Case], hidden: float = ALL_HIDDEN) -> tuple[Fit, Residuals]:
+    """The costs of one strategy from cases that all have it."""
+    counted = [terms(name, case.statistics) for case in cases]
+    events = [[term.at(case.clock, hidden) for term in row] for row, case in zip(counted, cases, strict=True)]
+    measured = np.array([case.ms[name] for case in cases])
+    found, residuals = fit(
+        [term.name for term in counted[0]], np.array(events, float), measured, trust([case.clock for case in cases])
+    )
+    return dataclasses.replace(found, hidden=hidden), residuals
+
+
+def _thread_ms(fits: Mapping[str, Fit]) -> float:
+    """What a thread costs that starts, compares its number with N and writes its item: in `flat` nothing hides it."""
+    if "flat" not in fits:
+        return 0.0
+    costs = dict(zip(fits["flat"].names, fits["flat"].ms, strict=True))
+    return costs["threads"] + costs["items"]
 
 
 def _held_out(

@@ -13,7 +13,7 @@ import pytest
 
 import expandlab as xl
 from expandlab import advice
-from expandlab.advice import clock, fit, learning, model
+from expandlab.advice import clock, fit, learning, model, term
 from expandlab.advice.account import ACCOUNTS, terms, utilisation
 from expandlab.advice.statistics import Statistics
 from expandlab.measuring import MeasurementsError
@@ -93,6 +93,39 @@ def test_a_fit_finds_costs_again_and_none_is_negative():
     assert 0.06 < found.spread < 0.3 and min(found.ms) >= 0
     # Far from the samples it is less sure.
     assert found.deviation([1, 1e9, 1e9, 1]) > found.deviation(events[0])
+
+
+def test_a_launch_takes_the_longer_of_being_taken_up_and_of_the_work_before_it():
+    s = Statistics(np.array([0, 1, 256, 257, 100_000, 0], np.uint32), 32, 256)
+    (found,) = ACCOUNTS["dispatch_each"].terms(s)
+    assert found.at(1.0) == found.events == 6  # hidden whatever they are
+    # 256, 256, 512 and 100,096 threads beside launches that hide 1,000.
+    assert found.at(1.0, 1000.0) == pytest.approx(5 + 100.096)
+    # Below the full clock work slows down more than the front end, which so hides less of it.
+    slow = found.at(3.0, 1000.0)
+    assert slow == pytest.approx(5 * 3**term.LAUNCH_POWER + 100.096 * 3**term.WORK_POWER)
+    draws = next(item for item in ACCOUNTS["draw_indirect_count"].terms(s) if item.name == "draws")
+    assert draws.at(1.0) == pytest.approx(1 + (256 + 257 + 100_000) / 16)
+
+
+def test_what_a_launch_hides_follows_from_the_costs_of_launches_and_threads():
+    thread, launch, fixed = 4e-6, 0.02, 0.1  # so a launch hides 5,000 threads
+    cases = []
+    for mean in (8, 256, 4096, 8192, 65_536):
+        for items in (7, 20, 64):
+            s = Statistics(np.full(items, mean, np.uint32), 32, 256)
+            rounded = -(-mean // 256) * 256
+            each = fixed + items * max(launch, rounded * thread)
+            cases.append(model.Case(s, {"flat": 0.01 + items * mean * thread, "dispatch_each": each}))
+    about = dict.fromkeys(("device", "driver", "timer", "commit"), "")
+    found = model.fitted(cases, **about, software=False, lanes=32, workgroup_size=256, shader_sha256={})
+    assert found.fits["dispatch_each"].hidden == pytest.approx(5000, rel=0.02)
+    for case in cases:
+        assert found.predict("dispatch_each", case.statistics).ms == pytest.approx(case.ms["dispatch_each"], rel=0.02)
+    # Without `flat` nothing says what a thread costs: all is taken for hidden.
+    alone = [case._replace(ms={"dispatch_each": case.ms["dispatch_each"]}) for case in cases[:6]]
+    found = model.fitted(alone, **about, software=False, lanes=32, workgroup_size=256, shader_sha256={})
+    assert found.fits["dispatch_each"].hidden == fit.ALL_HIDDEN
 
 
 def measured(items: int, fill_ms: float, ms: float = 1.0, software: bool = False) -> xl.Measurements:
@@ -283,7 +316,7 @@ def test_more_of_the_same_src_are_expected_to_take_longer(h200, kind):
         times = [h200.predict(name, s).ms for s in sizes]
         assert all(less < more for less, more in pairwise(times)), name
         # From 16 thousand to 16 million items. Those with 32 dispatches, one for each bucket, hardly notice.
-        assert times[-1] > (1.1 if name.startswith("po2_buckets") else 2) * times[0], name
+        assert times[-1] > (1.05 if name.startswith("po2_buckets") else 2) * times[0], name
 
 
 def test_flat_wins_small_even_counts_and_the_search_for_tiles_large_ones(h200):
