@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from definition import assert_expands
+from drivers import DRIVERS
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -194,7 +195,7 @@ def test_a_bad_record_is_named_and_records_nothing(gpu):
         ):  # fmt: skip
             with pytest.raises(ValueError, match=text):
                 prepared.record(encoder, buffer, source)
-        unusable, other = gpu.gpu.create_buffer(size=16, usage="COPY_DST"), xl.device("lavapipe")
+        unusable, other = gpu.gpu.create_buffer(size=16, usage="COPY_DST"), xl.device(DRIVERS[0])
         for arguments, error, text in (
             ((None, buffer, 4), TypeError, "encoder=None"),
             ((encoder, np.zeros(4, np.uint32), 4), TypeError, "counts_buffer is a ndarray"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from drivers import DRIVERS
 from topk_definition import assert_top_k, order_of
 
 import expandlab as xl
@@ -131,7 +132,7 @@ def test_a_bad_record_is_named(gpu):
 
 @pytest.mark.gpu
 def test_what_is_another_devices_or_lacks_a_usage_is_named(lavapipe):
-    other, values = xl.device("lavapipe"), np.arange(50, dtype=np.float32)
+    other, values = xl.device(DRIVERS[0]), np.arange(50, dtype=np.float32)
     mine, theirs, few = upload(lavapipe, values), upload(other, values), np.array([9], np.uint32)
     bare = lavapipe.gpu.create_buffer(size=200, usage="COPY_DST")
     small = lavapipe.gpu.create_buffer(size=8, usage="STORAGE")

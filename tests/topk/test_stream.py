@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from drivers import DRIVERS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from topk_cases import CASES, scores
@@ -165,7 +166,7 @@ def test_pushes_beyond_one_binding(gpu):
 
 @pytest.mark.gpu
 def test_a_push_that_fails_on_the_device_changes_nothing(lavapipe, monkeypatch):
-    lowered, other = xl.adopt(lavapipe.gpu), xl.device("lavapipe")
+    lowered, other = xl.adopt(lavapipe.gpu), xl.device(DRIVERS[0])
     lowered.limits["max_storage_buffer_binding_size"] = 65536
     values = np.arange(40_000, dtype=np.float32)
     theirs = other.gpu.create_buffer_with_data(data=values, usage="STORAGE|COPY_SRC")
