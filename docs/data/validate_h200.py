@@ -1,8 +1,9 @@
-"""Fresh inputs for the cost model that comes with the package: kinds, sizes and seeds that nothing was fitted to or looked at.
+"""Fresh inputs for the cost model that comes with the package: kinds, sizes and seeds not seen before.
 
     PYTHONPATH=TREE OUT=FOLDER python validate_h200.py
 
-Needs numpy and wgpu. Writes $OUT/validate.json (after every case) and prints the scores. Ends by itself within LIMIT_S (190 s).
+Needs numpy and wgpu. Writes $OUT/validate.json (after every case), prints the scores, and ends within
+LIMIT_S (190 s).
 SIZE=tiny tries everything at tiny sizes on a software adapter; DEVICE: part of the adapter's name.
 """
 
@@ -85,7 +86,7 @@ def taken(part, kind, src, mean, seed, names=None, **more):
     rows.append({"part": part, "kind": kind, "src": src, "mean": mean, "seed": seed, "items": s.items,
                  "busy_src": s.busy_src, "widest": s.widest, "output_bytes": found.output_bytes,
                  "left_out": found.left_out, "clock_moved": getattr(found, "clock_moved", None),
-                 "fill_ms": [o.gpu.median for o in found.of_role("limit") if o.name == "fill"][0]})  # fmt: skip
+                 "fill_ms": next(o.gpu.median for o in found.of_role("limit") if o.name == "fill")})  # fmt: skip
     rows[-1]["strategies"] = {o.name: {"ms": o.gpu.median} for o in found.of_role("contender")}
     cases.append((rows[-1], s, found))
     fills.append(found)
@@ -108,7 +109,7 @@ def summed(name, s, clock):
 
 
 def settled():
-    """Every row with predictions, and the scores: the full clock is told by all fills, these and those of the raw data."""
+    """Every row with predictions, and the scores: the full clock is told by all fills there are."""
     full = full_fill(BEFORE + fills)
     fresh = {"choice": [], "api": []}
     for row, s, found in cases:
@@ -183,8 +184,8 @@ if raw.is_file() and not DEV.info.is_software:
 print(DEV.info.label, DEV.info.driver, "commit", commit(), flush=True)
 DOWN = 2**9 if TINY else 1
 KINDS = ("pareto", "falling", "runs of empty", "alternating", "steps", "few giants")
-CHOICES = [(k, p2, m) for p2, means in ((50_000, (7, 150)), (700_000, (3, 40)), (11_000_000, (13,)), (5_500_000, (400,)))
-           for m in means for k in KINDS]  # fmt: skip
+SIZES = ((50_000, (7, 150)), (700_000, (3, 40)), (11_000_000, (13,)), (5_500_000, (400,)))
+CHOICES = [(k, p2, m) for p2, means in SIZES for m in means for k in KINDS]  # fmt: skip
 order = np.random.default_rng(31).permutation(len(CHOICES))
 for number in order[:32] if not TINY else order[:3]:
     kind, p2, mean = CHOICES[number]
@@ -213,8 +214,8 @@ for row in rows:
         print(f"{head} said {row['first']} ({row['sure']:.0%}) best {row['best']} off {row['off']:.1%}")
     else:
         for name, o in row["strategies"].items():
-            print(f"{head} {name:20s} {o['ms']:9.4f} ms predicted {o['predicted_at_clock_ms']:9.4f} ratio {o['ratio']:.2f}"
-                  f" if nothing hid {o['if_nothing_hid_ms'] / o['ms']:.2f}")  # fmt: skip
+            print(f"{head} {name:20s} {o['ms']:9.4f} ms predicted {o['predicted_at_clock_ms']:9.4f}"
+                  f" ratio {o['ratio']:.2f} if nothing hid {o['if_nothing_hid_ms'] / o['ms']:.2f}")  # fmt: skip
 for name, value in scores.items():
     print(name, {k: v for k, v in value.items() if k != "errors"})
 print("errors:", len(errors), errors[:2], f"{time.monotonic() - START:.0f} s", flush=True)
