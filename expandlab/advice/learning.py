@@ -27,7 +27,8 @@ from expandlab.versions import commit
 
 SIZE = 256
 # The inputs: kind, parameters, mean, and the share of the largest size. They span even and skewed N, few and many
-# empty src, and sizes from launch-bound to bandwidth-bound.
+# empty src, and sizes from launch-bound to bandwidth-bound. Shares are less where the largest is small, so that the
+# smallest input has SHORTEST items: with fewer a run is all front end.
 _ZIPF = {"max_n": 4096}
 INPUTS: tuple[tuple[str, dict, float, int], ...] = (
     ("uniform", {}, 16, 1),
@@ -58,23 +59,28 @@ DEFAULTS = Path(__file__).parent / "defaults"
 # The largest input takes about this long to be filled, within what every device's default limits hold.
 _FILL_MS = 0.05
 SMALLEST, LARGEST = 2**12, 2**23
+# On a software adapter a fill says what else the processor does, so the size is given, and what it does disturbs times,
+# so they are taken more often.
+LARGEST_SOFTWARE, REPEATS, REPEATS_SOFTWARE = 2**16, 3, 5
+SHORTEST = 2**9
 # A strategy is not measured on inputs where it would do so many times the work of the others; there it has lost.
 _WORK = 24
 
 
 def learn(
-    device: Device, *, repeats: int = 3, on_progress: Callable[[Progress], None] | None = None,
+    device: Device, *, repeats: int | None = None, on_progress: Callable[[Progress], None] | None = None,
     cancel: threading.Event | None = None,
 ) -> CostModel:  # fmt: skip
     """Measure and fit. Takes a second or two on a GPU, some seconds on a software adapter. A cancelled one fits what
     there is."""
     cancel = cancel or threading.Event()
     largest, first = _largest(device)
+    repeats = repeats or (REPEATS_SOFTWARE if device.info.is_software else REPEATS)
     taken: list[Measurements] = []
     for number, (kind, more, mean, share) in enumerate(INPUTS):
         if cancel.is_set():
             break
-        items = max(1, round(largest / share / mean))
+        items = max(1, round(largest / share ** _narrowed(largest) / mean))
         recipe = {"kind": kind, "items": items, "mean": mean, "seed": 101 + number, **more}
         if on_progress is not None:
             on_progress(Progress(number, len(INPUTS), f"{kind}, mean {mean:g}, on {device.info.name}", 0.0))
@@ -86,6 +92,12 @@ def learn(
         timer=taken[0].timer if taken else "none", lanes=lanes, workgroup_size=SIZE,
         shader_sha256=shaders(device.subgroup_size), commit=commit(),
     )  # fmt: skip
+
+
+def _narrowed(largest: int) -> float:
+    """The power of every share with which the smallest input has SHORTEST items; at most 1."""
+    widest = max(share for *_, share in INPUTS)
+    return float(min(1.0, max(0.0, np.log(largest / SHORTEST) / np.log(widest)))) if widest > 1 else 1.0
 
 
 def _lanes(device: Device) -> int:
@@ -131,8 +143,9 @@ def _largest(device: Device) -> tuple[int, Measurements]:
                    warm_up_s=0.0 if device.info.is_software else 0.3, batch_ms=0.2)  # fmt: skip
     fill = done["fill"].gpu.median or 1e-3
     wanted = items * _FILL_MS / max(fill, 1e-6)
-    most = 2**16 if device.info.is_software else LARGEST
-    return int(min(max(2 ** round(np.log2(wanted)), SMALLEST), most)), done
+    if device.info.is_software:
+        return LARGEST_SOFTWARE, done
+    return int(min(max(2 ** round(np.log2(wanted)), SMALLEST), LARGEST)), done
 
 
 @lru_cache(maxsize=4)

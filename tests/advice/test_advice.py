@@ -327,3 +327,27 @@ def test_flat_wins_small_even_counts_and_the_search_for_tiles_large_ones(h200):
         return min(h200.fits, key=lambda name: h200.predict(name, s).ms)
 
     assert first(1000) == "flat" and first(400_000) == "tile_search"
+
+
+def test_what_slows_everything_on_a_software_adapter_is_no_strategys_cost():
+    rng = np.random.Generator(np.random.PCG64(8))
+    costs = {"append": (0.1, 2e-5), "prefix_search": (0.3, 1e-5), "po2_merged": (0.2, 3e-5), "head_scan": (0.5, 4e-5)}
+    truth, disturbed = [], []
+    for number in range(30):
+        s = Statistics(np.full(int(10 ** rng.uniform(2, 4)), 1 + number % 7, np.uint32), 8, 256)
+        ms = {name: fixed + item * s.items for name, (fixed, item) in costs.items()}
+        truth.append(model.Case(s, ms))
+        disturbed.append(model.Case(s, {name: value * math.exp(number % 5 * 0.3 - 0.6) for name, value in ms.items()}))
+    about = dict.fromkeys(("device", "driver", "timer", "commit"), "") | {"lanes": 8, "workgroup_size": 256}
+    found = model.fitted(disturbed, **about, software=True, shader_sha256={})
+    loaded = model.fitted(disturbed, **about, software=False, shader_sha256={})
+    for name in costs:
+        assert found.fits[name].spread < 0.06 < 0.2 < loaded.fits[name].spread
+    assert model.score(found, truth).right == 1.0 and model.score(found, truth).error < 0.1
+
+
+def test_the_smallest_input_is_long_enough_to_say_something():
+    widest = max(share for *_, share in learning.INPUTS)
+    for largest in (learning.SMALLEST, learning.LARGEST_SOFTWARE, learning.LARGEST):
+        smallest = largest / widest ** learning._narrowed(largest)
+        assert smallest == pytest.approx(max(learning.SHORTEST, largest / widest))
