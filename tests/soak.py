@@ -61,7 +61,7 @@ def variants(name):
     return [
         device,
         lowered(device, max_storage_buffer_binding_size=65536),
-        lowered(device, max_storage_buffer_binding_size=4096, max_compute_workgroups_per_dimension=7),
+        lowered(device, max_storage_buffer_binding_size=4096),
     ]
 
 
