@@ -5,8 +5,6 @@ class ThreadMapView {
   constructor(model, el) {
     this.model = model;
     this.root = make("div", "xl-map");
-    // JupyterLab would take the arrow keys for its cells.
-    this.root.setAttribute("data-lm-suppress-shortcuts", "true");
     this.sources = new Strip("1 Sources", "Sources: arrow keys move, Enter pins, Escape clears", 74);
     this.upper = make("div", "xl-columns");
     this.lower = make("div", "xl-columns");
@@ -25,10 +23,7 @@ class ThreadMapView {
     for (const [name, act] of this.handlers) model.on(name, act);
     this.message = (content, buffers) => this.downloads.receive(content, buffers);
     model.on("msg:custom", this.message);
-    this.resizes = new ResizeObserver(() => {
-      this.root.closest(".xl-panel")?.setAttribute("data-lm-suppress-shortcuts", "true");
-      this.paint();
-    });
+    this.resizes = new ResizeObserver(() => this.paint());
     this.resizes.observe(this.root);
     this.themes = new MutationObserver(() => this.paint());
     this.themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-name", "data-jp-theme-light", "class"] });

@@ -7,6 +7,16 @@ const make = (tag, name, text) => {
   return element;
 };
 
+// JupyterLab looks at every key before anybody else and would take those of a panel's menus, buttons and sliders for its
+// cells; from an element that is marked so it does not. Ctrl, Alt and Meta remain its own: Ctrl+S saves from anywhere.
+if (!window.expandlabKeepsKeys) {
+  window.expandlabKeepsKeys = true;
+  window.addEventListener("keydown", (event) => {
+    if (!event.target.closest?.(".xl-panel")) return;
+    event.target.toggleAttribute("data-lm-suppress-shortcuts", !(event.ctrlKey || event.altKey || event.metaKey));
+  }, true);
+}
+
 function bytesText(count) {
   if (count < 1024) return `${count} B`;
   const big = count < 1048576 ? [count / 1024, "KiB"] : [count / 1048576, "MiB"];

@@ -4,7 +4,6 @@ class PictureView {
   constructor(model, el) {
     this.model = model;
     this.root = make("div", "xl-picture");
-    this.root.setAttribute("data-lm-suppress-shortcuts", "true");
     this.image = make("img");
     this.downloads = new Downloads();
     this.root.append(this.image, this.downloads.element);

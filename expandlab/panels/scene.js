@@ -76,7 +76,6 @@ class SceneView {
     this.made = new Map();
     this.hits = new Map();
     this.root = make("div", "xl-picture xl-scene");
-    this.root.setAttribute("data-lm-suppress-shortcuts", "true");
     this.frame = make("div", "xl-scene-frame");
     this.tip = make("div", "xl-tip");
     this.tip.hidden = true;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from browser.jupyter import NotebookPage, until
@@ -87,6 +88,49 @@ class Panel:
     def press(self, name: str) -> None:
         """Press a button."""
         self.root.get_by_role("button", name=name, exact=True).click()
+
+    def run_and_cancel(self) -> str:
+        """Press Run, and Cancel as soon as it can be pressed; what is said when Run can be pressed again."""
+        run, cancel = (self.root.get_by_role("button", name=name, exact=True) for name in ("Run", "Cancel"))
+        run.click()
+        cancel.evaluate("""button => new Promise(done => {
+            const look = () => button.disabled ? setTimeout(look, 2) : (button.click(), done());
+            look();
+        })""")
+        until(f"the run of {self.cell_id} to end", run.is_enabled)
+        lines = self.root.locator(".xl-remark").all_text_contents()
+        return next(line for line in lines if line.startswith(("cancelled: ", "done: ")))
+
+    def move(self, label: str) -> None:
+        """Move a slider there and back with the keys, then with the mouse: each place is painted, or refused."""
+        control, handle = self.controls("widget-slider")[label], self.slider(label)
+
+        def moves(act: Callable[[], Any]) -> None:
+            before = handle.get_attribute("aria-valuenow")
+            painted = self.painted()
+            act()
+            until(f"{label} to be painted", lambda: self.painted() > painted or self.error())
+            until(f"{label} to move", lambda: handle.get_attribute("aria-valuenow") != before)
+
+        last = handle.get_attribute("aria-valuenow") == handle.get_attribute("aria-valuemax")
+        keys = ("ArrowLeft", "ArrowRight") if last else ("ArrowRight", "ArrowLeft")
+        for key in keys:
+            moves(lambda key=key: handle.press(key))
+        track = control.locator(".noUi-base")
+        box, at = track.bounding_box(), handle.bounding_box()
+        # Far enough that a slider of two places moves, too.
+        share = (at["x"] + at["width"] / 2 - box["x"]) / box["width"]
+        share = min(share + 0.6, 0.97) if share < 0.5 else max(share - 0.6, 0.03)
+        there = {"x": box["width"] * share, "y": box["height"] / 2}
+        moves(lambda: track.click(position=there, force=True))
+
+    def export(self, kind: str) -> Path:
+        """Export in a format; the file that it says it wrote."""
+        menu = self.root.locator("select", has=self.page.locator("option", has_text="PNG"))
+        menu.select_option(label=kind.upper())
+        self.press("Export")
+        said = self.says(f".{kind}").removeprefix("saved ").strip()
+        return self.notebook.lab.root / Path(self.notebook.notebook).parent / said
 
     # --- settings ---------------------------------------------------------------------------------------------
 
