@@ -72,7 +72,7 @@ class SearchSettings(CountsSettings):
     """
 
     panel: str = "search"
-    view: str = "workgroup"
+    view: str = "passes"
     step: int = 0
     threads: int = 4
     thread: int = 0

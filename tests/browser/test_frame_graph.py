@@ -189,6 +189,7 @@ def test_the_plans_are_downloaded_as_dot(notebook):
 
 def test_independence_is_measured_from_the_panel(notebook):
     panel = ScenePanel(notebook, "measured")
+    assert panel.run_and_cancel().startswith("cancelled: ")
     panel.press("Run")
     panel.says("done: ")
     rows = panel.root.locator(".xl-results table tbody tr")

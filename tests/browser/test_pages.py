@@ -94,7 +94,8 @@ def every_option(panel, label):
         # Only some of what is measured and shipped was measured many times at once.
         if not option.startswith("Many"):
             panel.choose(label, option)
-    panel.choose(label, panel.options(label)[0])
+    # Back to the one before: not every view takes what another shows.
+    menu.select_option(before)
     shows(panel)
 
 

@@ -1,10 +1,10 @@
 """Notebooks 10 and 11 in real JupyterLab in real Chromium: run all, every view, Run, Cancel, Resume, export."""
 
 import pytest
+from browser.exported import in_every_format, reloaded
 from browser.jupyter import until
 from browser.panel import PagePanel
 
-from expandlab import export
 from expandlab import settings as s
 from expandlab.figures.page import make
 
@@ -33,15 +33,16 @@ def test_every_panel_is_drawn_and_every_view_is_what_its_settings_mean(notebook)
         assert panel.error() == ""
     panel = PagePanel(page, PANELS[name][0])
     for choice in panel.root.locator(".xl-mode button:not([disabled])").all():
-        choice.click()
+        choice.press("Enter")
         until("the view to be shown", lambda: panel.alt() == make(read(panel)).description)
     panel.reset()
     assert page.complaints() == []
 
 
-def test_run_shows_what_was_found_and_an_export_is_what_the_settings_mean(notebook, lab):
+def test_run_shows_what_was_found_and_exports_are_opened_in_every_format(notebook):
     name, page = notebook
     panel = PagePanel(page, PANELS[name][0])
+    opened = panel.copied()
     if name == "11_search_loadouts":
         handle = panel.slider("relics (a slot)")
         for _ in range(9):
@@ -53,10 +54,8 @@ def test_run_shows_what_was_found_and_an_export_is_what_the_settings_mean(notebo
     panel.says("done: ")
     settings = until("the result to be a setting", lambda: (now := read(panel)) and result_of(now) and now)
     until("the result to be drawn", lambda: panel.alt() == make(settings).description)
-    panel.root.locator("select", has=page.page.locator("option", has_text="PNG")).select_option(label="SVG")
-    panel.press("Export")
-    path = lab.root / "notebooks" / panel.says(".svg").removeprefix("saved ").strip()
-    assert path.read_bytes() == export.picture(settings, "svg")
+    in_every_format(panel)
+    reloaded(panel, opened)
     assert page.complaints() == []
 
 

@@ -28,7 +28,7 @@ MEASURED = {
 EXAMPLES = {
     "buckets": s.BucketSettings(source="list", values=[11, 9, 0, 14], src=1),
     "buckets of ranges": s.BucketSettings(source="geometric", items=30, strategy="po2_range", room=3),
-    "a scan": s.SearchSettings(source="list", values=[3, 1, 2], step=2),
+    "a scan": s.SearchSettings(source="list", values=[3, 1, 2], view="workgroup", step=2),
     "three passes": s.SearchSettings(source="geometric", items=60, view="passes", step=6),
     "a binary search": s.SearchSettings(source="geometric", items=60, view="binary", thread=99, step=1),
     "a linear search": s.SearchSettings(items=10, view="linear", thread=5),
@@ -48,6 +48,11 @@ pages = pytest.mark.parametrize("settings", EXAMPLES.values(), ids=EXAMPLES.keys
 
 def test_every_panel_has_an_example():
     assert {settings.panel for settings in EXAMPLES.values()} == COUNTED
+
+
+@pytest.mark.parametrize("panel", sorted(s.panels()))
+def test_a_panel_opens_on_something_that_can_be_drawn(panel):
+    assert export.picture(s.panels()[panel](), "csv")
 
 
 @pages
