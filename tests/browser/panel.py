@@ -102,27 +102,23 @@ class Panel:
         return next(line for line in lines if line.startswith(("cancelled: ", "done: ")))
 
     def move(self, label: str) -> None:
-        """Move a slider there and back with the keys, then with the mouse: each place is painted, or refused."""
-        control, handle = self.controls("widget-slider")[label], self.slider(label)
+        """Move a slider with a key, then far away with the mouse; something new is painted, or refused."""
+        control, handle, painted = self.controls("widget-slider")[label], self.slider(label), self.painted()
 
         def moves(act: Callable[[], Any]) -> None:
             before = handle.get_attribute("aria-valuenow")
-            painted = self.painted()
             act()
-            until(f"{label} to be painted", lambda: self.painted() > painted or self.error())
             until(f"{label} to move", lambda: handle.get_attribute("aria-valuenow") != before)
 
         last = handle.get_attribute("aria-valuenow") == handle.get_attribute("aria-valuemax")
-        keys = ("ArrowLeft", "ArrowRight") if last else ("ArrowRight", "ArrowLeft")
-        for key in keys:
-            moves(lambda key=key: handle.press(key))
+        moves(lambda: handle.press("ArrowLeft" if last else "ArrowRight"))
         track = control.locator(".noUi-base")
         box, at = track.bounding_box(), handle.bounding_box()
         # Far enough that a slider of two places moves, too.
         share = (at["x"] + at["width"] / 2 - box["x"]) / box["width"]
         share = min(share + 0.6, 0.97) if share < 0.5 else max(share - 0.6, 0.03)
-        there = {"x": box["width"] * share, "y": box["height"] / 2}
-        moves(lambda: track.click(position=there, force=True))
+        moves(lambda: track.click(position={"x": box["width"] * share, "y": box["height"] / 2}, force=True))
+        until(f"{label} to be painted", lambda: self.painted() > painted or self.error())
 
     def export(self, kind: str) -> Path:
         """Export in a format; the file that it says it wrote."""

@@ -20,7 +20,7 @@ NOTEBOOKS = {
     "04_buckets": (["bits", "many", "straddle", "range", "room"], "many", ["launches", "side"], "launches"),
     "05_balance": (["four", "block", "classes"], "block", ["tile", "heads"], "heads"),
     "06_timings": (
-        ["limit", "skew", "passes", "memory", "winners", "at_once", "predicted"], "limit", [], "limit",
+        ["limit", "skew", "passes", "memory", "winners", "at_once", "predicted"], "skew", [], "limit",
     ),
     "07_api_paths": (["cost", "large"], "cost", ["grain", "hardware"], "cost"),
     "08_top_k": (["digits", "bound", "queues", "stream", "bus"], "digits", [], "bus"),
