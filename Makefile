@@ -71,7 +71,7 @@ docs:
 
 test:
 	@$(setup) python driver browser
-	$(with_path) $(python) -m pytest $(TEST_FLAGS)
+	$(with_path) bash .ci/test.sh $(TEST_FLAGS)
 
 # Environments of their own under build/, so that .venv stays as it is.
 .PHONY: test-newest test-oldest test-wheel

@@ -15,6 +15,16 @@ import pytest
 from hypothesis import settings
 
 Found = TypeVar("Found")
+BROWSER = Path(__file__).parent / "browser"
+
+
+def pytest_collection_modifyitems(config, items):
+    """EXPANDLAB_TEST_PART is `browser`, `others`, or nothing for all: `make test` runs both parts side by side."""
+    part = os.environ.get("EXPANDLAB_TEST_PART")
+    if part:
+        kept = [item for item in items if (BROWSER in Path(item.path).parents) == (part == "browser")]
+        config.hook.pytest_deselected(items=sorted(set(items) - set(kept), key=lambda item: item.nodeid))
+        items[:] = kept
 
 # No deadline: the first example on a device compiles its shaders.
 settings.register_profile("default", max_examples=25, deadline=None)

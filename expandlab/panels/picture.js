@@ -10,7 +10,7 @@ class PictureView {
     el.append(this.root);
     this.show = () => this.load();
     this.message = (content, buffers) => this.downloads.receive(content, buffers);
-    model.on("change:png", this.show);
+    model.on("change:drawn", this.show);
     model.on("msg:custom", this.message);
     this.load();
   }
@@ -27,7 +27,7 @@ class PictureView {
     this.image.alt = this.model.get("alt");
   }
   remove() {
-    this.model.off("change:png", this.show);
+    this.model.off("change:drawn", this.show);
     this.model.off("msg:custom", this.message);
     this.downloads.remove();
     if (this.url) URL.revokeObjectURL(this.url);

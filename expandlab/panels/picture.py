@@ -18,7 +18,9 @@ class PictureView(Desk):
     png = Bytes().tag(sync=True)
 
     def show(self, png: bytes, alt: str) -> None:
-        """Show a PNG. The text and the number go first: the page reads all three when the image comes."""
-        self.alt = alt
-        self.drawn += 1
-        self.png = png
+        """Show a PNG."""
+        # In one message: the page reads all three when it comes, also where the image is the one before.
+        with self.hold_sync():
+            self.alt = alt
+            self.png = png
+            self.drawn += 1

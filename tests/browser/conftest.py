@@ -46,7 +46,18 @@ def browser(chromium_path):
 
 
 @pytest.fixture(scope="session")
-def open_notebook(lab, browser):
+def profile(browser):
+    """One profile for all tabs, so that JupyterLab's scripts are fetched and compiled once."""
+    with browser.new_context(
+        viewport={"width": 1400, "height": 1000},
+        accept_downloads=True,
+        permissions=["clipboard-read", "clipboard-write"],
+    ) as context:
+        yield context
+
+
+@pytest.fixture(scope="session")
+def open_notebook(lab, profile):
     """`with open_notebook(NAME) as page:`, a notebook of the copy in a tab of its own.
 
     Its tab and its kernel end with the block: open tabs go on painting, which slows every test after them.
@@ -55,12 +66,7 @@ def open_notebook(lab, browser):
 
     @contextmanager
     def opener(name):
-        context = browser.new_context(
-            viewport={"width": 1400, "height": 1000},
-            accept_downloads=True,
-            permissions=["clipboard-read", "clipboard-write"],
-        )
-        page = NotebookPage(lab, context.new_page(), f"notebooks/{name}")
+        page = NotebookPage(lab, profile.new_page(), f"notebooks/{name}")
         try:
             yield page
         finally:

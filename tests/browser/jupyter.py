@@ -257,5 +257,5 @@ class NotebookPage:
         """Closes the tab and ends the kernel."""
         if self.ear:
             self.ear.stop()
-        self.page.context.close()
+        self.page.close()
         self.lab.end_kernel(self.notebook)
