@@ -26,6 +26,7 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=sorted(set(items) - set(kept), key=lambda item: item.nodeid))
         items[:] = kept
 
+
 # No deadline: the first example on a device compiles its shaders.
 settings.register_profile("default", max_examples=25, deadline=None)
 settings.register_profile("soak", max_examples=500, deadline=None)
