@@ -169,13 +169,14 @@ def _classes(s: Statistics) -> list[Term]:
 def _dispatches(s: Statistics) -> list[Term]:
     groups = -(-s.counts[s.counts > 0].astype(np.int64) // s.size)
     says = f"{s.src:,} dispatches that the front end takes up one by one, and their threads"
+    # They write the same buffer, so WebGPU lets each begin when the one before has ended.
     return [Launches("launches", s.src, says, LAUNCH_POWER, groups * s.size)]
 
 
 def _draws(s: Statistics) -> list[Term]:
-    # A draw takes the front end about as long as the vertices of half a subgroup take.
+    # A draw takes the front end about as long as the vertices of half a subgroup take; draws overlap.
     says = f"{s.busy_src:,} draws that the front end takes up one by one, and their vertices"
-    draws = Launches("draws", s.busy_src, says, WORK_POWER, s.counts[s.counts > 0], max(1, s.lanes // 2))
+    draws = Launches("draws", s.busy_src, says, WORK_POWER, s.counts[s.counts > 0], True, max(1, s.lanes // 2))
     return [_src(s, "appending draws"), draws]
 
 
@@ -255,10 +256,10 @@ def terms(name: str, s: Statistics) -> list[Term]:
     ]
 
 
-def hides(name: str) -> bool:
-    """Whether launches of a strategy hide the work of threads, as many as the device's costs say."""
+def borrows(name: str) -> bool:
+    """Whether what a thread of a strategy costs is taken from others."""
     none = Statistics(np.zeros(0, np.uint32), 1, 1)
-    return any(isinstance(term, Launches) and term.hidden is None for term in account(name).terms(none))
+    return any(isinstance(term, Launches) and term.per_launch is None for term in account(name).terms(none))
 
 
 def utilisation(name: str, s: Statistics) -> float:

@@ -18,7 +18,7 @@ from expandlab.results import Result
 # No device repeats itself better than this, so no fit is believed to be better.
 LEAST_SPREAD = 0.03
 # No launch has more threads.
-ALL_HIDDEN = 2.0**32
+MOST_THREADS = 2.0**32
 # Residuals beyond so many spreads count less.
 _HUBER = 1.5
 _ROUNDS, _SWEEPS = 4, 400
@@ -30,7 +30,7 @@ class Fit(Result):
 
     names: of the terms. ms: cost of one event each. spread: standard deviation of log(measured / predicted).
     inverse: of the weighted normal matrix: how far the costs can move together. samples: that it was fitted to.
-    hidden: threads whose work takes as long as taking up one launch; as many as can be where nothing says how many.
+    per_launch: threads whose work takes as long as taking up one launch; as many as can be where nothing says how many.
     """
 
     names: tuple[str, ...]
@@ -38,7 +38,7 @@ class Fit(Result):
     spread: float
     inverse: tuple[tuple[float, ...], ...]
     samples: int
-    hidden: float = ALL_HIDDEN
+    per_launch: float = MOST_THREADS
 
     def parts(self, events: Sequence[float]) -> np.ndarray:
         """ms of each term."""

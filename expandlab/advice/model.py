@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from expandlab.advice.account import hides, terms
+from expandlab.advice.account import borrows, terms
 from expandlab.advice.clock import full_fill, trust
-from expandlab.advice.fit import ALL_HIDDEN, Fit, Residuals, calibrate, fit, probability_of_first
+from expandlab.advice.fit import MOST_THREADS, Fit, Residuals, calibrate, fit, probability_of_first
 from expandlab.advice.statistics import Statistics
 from expandlab.gpu import Device
 from expandlab.measuring import Measurements
@@ -27,8 +27,9 @@ from expandlab.results import Result, to_plain
 FORMAT, VERSION = "expandlab-cost-model", 3
 # Fewer samples than this say nothing about the spread.
 FEWEST_SAMPLES = 4
-# What launches hide follows from their cost, which is fitted with what they hide.
-_HIDING_ROUNDS = 3
+# How much a thread counts beside a launch follows from what a launch costs, which is fitted with it.
+_BORROWING_ROUNDS = 12
+_SAME_WORK = ("flat", "po2_buckets", "po2_buckets_stored")
 # So it is with what slowed a whole case down.
 _LOAD_ROUNDS = 2
 
@@ -86,7 +87,7 @@ class CostModel(Result):
         clock: how many times longer a fill takes than at the full clock, for comparing with what was measured then.
         """
         found, known = self.fits[name], {term.name: term for term in terms(name, s)}
-        events = [known[term].at(clock, found.hidden) if term in known else 0.0 for term in found.names]
+        events = [known[term].at(clock, found.per_launch) if term in known else 0.0 for term in found.names]
         parts = dict(zip(found.names, found.parts(events).tolist(), strict=True))
         says = {term.name: term.says for term in known.values()}
         return Prediction(sum(parts.values()), parts, says, found.deviation(events) * self.calibration)
@@ -104,7 +105,7 @@ class CostModel(Result):
             fits = {
                 name: Fit(tuple(item["names"]), tuple(map(float, item["ms"])), float(item["spread"]),
                           tuple(tuple(map(float, row)) for row in item["inverse"]), int(item["samples"]),
-                          float(item["hidden"]))
+                          float(item["per_launch"]))
                 for name, item in data["fits"].items()
             }  # fmt: skip
             return cls(**{f.name: data[f.name] for f in dataclasses.fields(cls)} | {"fits": fits})
@@ -169,15 +170,15 @@ def _fits(cases: Sequence[Case]) -> tuple[dict[str, Fit], dict[str, dict[int, fl
     fits: dict[str, Fit] = {}
     left_out: dict[str, dict[int, float]] = {}
     names = dict.fromkeys(name for case in cases for name in case.ms)
-    # Those whose launches hide work need to know what a thread costs where nothing hides it.
-    for name in sorted(names, key=hides):
+    # What a thread costs is known from others first.
+    for name in sorted(names, key=borrows):
         mine = [number for number, case in enumerate(cases) if name in case.ms]
         if len(mine) < FEWEST_SAMPLES:
             continue
         some = [cases[number] for number in mine]
         fits[name], residuals = _fitted(name, some)
         thread_ms = _thread_ms(fits)
-        for _ in range(_HIDING_ROUNDS if hides(name) and thread_ms else 0):
+        for _ in range(_BORROWING_ROUNDS if borrows(name) and thread_ms else 0):
             launch_ms = dict(zip(fits[name].names, fits[name].ms, strict=True))["launches"]
             if launch_ms:
                 fits[name], residuals = _fitted(name, some, launch_ms / thread_ms)
@@ -185,23 +186,22 @@ def _fits(cases: Sequence[Case]) -> tuple[dict[str, Fit], dict[str, dict[int, fl
     return fits, left_out
 
 
-def _fitted(name: str, cases: Sequence[Case], hidden: float = ALL_HIDDEN) -> tuple[Fit, Residuals]:
+def _fitted(name: str, cases: Sequence[Case], per_launch: float = MOST_THREADS) -> tuple[Fit, Residuals]:
     """The costs of one strategy from cases that all have it."""
     counted = [terms(name, case.statistics) for case in cases]
-    events = [[term.at(case.clock, hidden) for term in row] for row, case in zip(counted, cases, strict=True)]
+    events = [[term.at(case.clock, per_launch) for term in row] for row, case in zip(counted, cases, strict=True)]
     measured = np.array([case.ms[name] for case in cases])
     found, residuals = fit(
         [term.name for term in counted[0]], np.array(events, float), measured, trust([case.clock for case in cases])
     )
-    return dataclasses.replace(found, hidden=hidden), residuals
+    return dataclasses.replace(found, per_launch=per_launch), residuals
 
 
 def _thread_ms(fits: Mapping[str, Fit]) -> float:
-    """What a thread costs that starts, compares its number with N and writes its item: in `flat` nothing hides it."""
-    if "flat" not in fits:
-        return 0.0
-    costs = dict(zip(fits["flat"].names, fits["flat"].ms, strict=True))
-    return costs["threads"] + costs["items"]
+    """What a thread costs at most that compares its number with N and writes an item: the least of what it does in
+    strategies where it does that and some more. Few launches have threads enough to show it."""
+    costs = [dict(zip(fits[name].names, fits[name].ms, strict=True)) for name in _SAME_WORK if name in fits]
+    return min((ms for item in costs if (ms := item["items"] + item.get("threads", 0.0)) > 0), default=0.0)
 
 
 def _held_out(

@@ -1,4 +1,4 @@
-"""Terms of an account: events of one kind, and how they count at a lower clock and beside the front end's work."""
+"""Terms of an account: events of one kind, and how they count at a lower clock and together."""
 
 from __future__ import annotations
 
@@ -28,28 +28,31 @@ class Term:
     says: str
     power: float = WORK_POWER
 
-    def at(self, clock: float, hidden: float = math.inf) -> float:
+    def at(self, clock: float, per_launch: float = math.inf) -> float:
         """The events as they count at a clock where a fill takes `clock` times as long as at the full one.
 
-        hidden: threads whose work takes as long as the front end takes to take up one launch, at the full clock.
+        per_launch: threads whose work takes as long as the front end takes to take up one launch, at the full clock.
         """
         return self.events * clock**self.power
 
 
 @dataclass(frozen=True)
 class Launches(Term):
-    """Launches that the front end takes up one by one while the lanes work on the one before: each takes the longer of
-    the two times.
+    """Launches that the front end takes up one by one, and the work of their threads.
 
-    events: all launches. threads: of those that have some. hidden: threads whose work takes as long as taking one up,
-    where that is known for every device; None where the device's own costs say so.
+    events: all launches. threads: of those that have some. overlap: whether the next launch is taken up while the lanes
+    work on the one before, so that each takes the longer of the two times; else, where the API keeps them apart, their
+    sum. per_launch: as of `at`, where it is known for every device; None where the device's own costs say so.
     """
 
     threads: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
-    hidden: float | None = None
+    overlap: bool = False
+    per_launch: float | None = None
 
-    def at(self, clock: float, hidden: float = math.inf) -> float:
+    def at(self, clock: float, per_launch: float = math.inf) -> float:
         """In launches without work."""
         launch = clock**self.power
-        work = self.threads / (hidden if self.hidden is None else self.hidden) * clock**WORK_POWER
+        work = self.threads / (per_launch if self.per_launch is None else self.per_launch) * clock**WORK_POWER
+        if not self.overlap:
+            return self.events * launch + float(work.sum())
         return (self.events - len(work)) * launch + float(np.maximum(launch, work).sum())

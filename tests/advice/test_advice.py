@@ -95,37 +95,35 @@ def test_a_fit_finds_costs_again_and_none_is_negative():
     assert found.deviation([1, 1e9, 1e9, 1]) > found.deviation(events[0])
 
 
-def test_a_launch_takes_the_longer_of_being_taken_up_and_of_the_work_before_it():
+def test_draws_take_the_longer_of_two_times_and_dispatches_their_sum():
     s = Statistics(np.array([0, 1, 256, 257, 100_000, 0], np.uint32), 32, 256)
     (found,) = ACCOUNTS["dispatch_each"].terms(s)
-    assert found.at(1.0) == found.events == 6  # hidden whatever they are
-    # 256, 256, 512 and 100,096 threads beside launches that hide 1,000.
-    assert found.at(1.0, 1000.0) == pytest.approx(5 + 100.096)
-    # Below the full clock work slows down more than the front end, which so hides less of it.
-    slow = found.at(3.0, 1000.0)
-    assert slow == pytest.approx(5 * 3**term.LAUNCH_POWER + 100.096 * 3**term.WORK_POWER)
+    assert found.at(1.0) == found.events == 6  # threads that cost nothing
+    # 256, 256, 512 and 100,096 threads, 1,000 of them as dear as a launch.
+    assert found.at(1.0, 1000.0) == pytest.approx(6 + 101.12)
+    # Below the full clock work slows down more than the front end.
+    assert found.at(3.0, 1000.0) == pytest.approx(6 * 3**term.LAUNCH_POWER + 101.12 * 3**term.WORK_POWER)
     draws = next(item for item in ACCOUNTS["draw_indirect_count"].terms(s) if item.name == "draws")
     assert draws.at(1.0) == pytest.approx(1 + (256 + 257 + 100_000) / 16)
 
 
-def test_what_a_launch_hides_follows_from_the_costs_of_launches_and_threads():
-    thread, launch, fixed = 4e-6, 0.02, 0.1  # so a launch hides 5,000 threads
+def test_what_threads_cost_beside_launches_is_taken_from_other_strategies():
+    thread, launch, fixed = 4e-6, 0.02, 0.1  # so 5,000 threads are as dear as a launch
     cases = []
     for mean in (8, 256, 4096, 8192, 65_536):
         for items in (7, 20, 64):
             s = Statistics(np.full(items, mean, np.uint32), 32, 256)
-            rounded = -(-mean // 256) * 256
-            each = fixed + items * max(launch, rounded * thread)
+            each = fixed + items * (launch + -(-mean // 256) * 256 * thread)
             cases.append(model.Case(s, {"flat": 0.01 + items * mean * thread, "dispatch_each": each}))
     about = dict.fromkeys(("device", "driver", "timer", "commit"), "")
     found = model.fitted(cases, **about, software=False, lanes=32, workgroup_size=256, shader_sha256={})
-    assert found.fits["dispatch_each"].hidden == pytest.approx(5000, rel=0.02)
+    assert found.fits["dispatch_each"].per_launch == pytest.approx(5000, rel=0.02)
     for case in cases:
         assert found.predict("dispatch_each", case.statistics).ms == pytest.approx(case.ms["dispatch_each"], rel=0.02)
-    # Without `flat` nothing says what a thread costs: all is taken for hidden.
+    # Without those nothing says what a thread costs.
     alone = [case._replace(ms={"dispatch_each": case.ms["dispatch_each"]}) for case in cases[:6]]
     found = model.fitted(alone, **about, software=False, lanes=32, workgroup_size=256, shader_sha256={})
-    assert found.fits["dispatch_each"].hidden == fit.ALL_HIDDEN
+    assert found.fits["dispatch_each"].per_launch == fit.MOST_THREADS
 
 
 def measured(items: int, fill_ms: float, ms: float = 1.0, software: bool = False) -> xl.Measurements:
