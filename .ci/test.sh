@@ -1,31 +1,37 @@
 #!/usr/bin/env bash
-# All tests, in two processes:  bash .ci/test.sh [OPTIONS OF PYTEST]
+# All tests, in three processes side by side:  bash .ci/test.sh [OPTIONS OF PYTEST]
 #
-# Those that need a browser run beside all others: each of the two waits a good deal, and one Chromium at a time is what
-# two cores can do. What the browser's have to say comes after the others', and a line that counts both comes last.
+# tests/conftest.py says which test is in which part. One of them has all that needs a browser: one Chromium at a time is
+# what two cores can do. What the first part says is seen at once, the others' after it; a line that counts all is last.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 python=.venv/bin/python
 began=$SECONDS
 folder=$(mktemp -d)
-browser=
-trap 'if [ -n "$browser" ]; then kill "$browser" 2>/dev/null; fi; rm -rf "$folder"' EXIT
+running=()
+trap 'for pid in ${running[@]+"${running[@]}"}; do kill "$pid" 2>/dev/null; done; rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM
 
-# A cache of its own, so that neither forgets what failed in the other.
-EXPANDLAB_TEST_PART=browser "$python" -m pytest -o cache_dir=.pytest_cache/browser "$@" >"$folder/browser" 2>&1 &
-browser=$!
-EXPANDLAB_TEST_PART=others "$python" -m pytest "$@" 2>&1 | tee "$folder/others"
-others_rc=$?
-wait "$browser"
-browser_rc=$?
-browser=
-cat "$folder/browser"
+# Each with a cache of its own, so that none forgets what failed in another.
+part() { EXPANDLAB_TEST_PART=$1 "$python" -m pytest -o "cache_dir=.pytest_cache/$1" "${@:2}"; }
 
-# "3 failed, 120 passed, 4 skipped in 12.34s" of both, added up.
-for part in others browser; do
-    grep -aE '(passed|failed|errors?|skipped|no tests ran|deselected).* in [0-9.]+s' "$folder/$part" | tail -n 1
+for name in kernels browser; do
+    part "$name" "$@" >"$folder/$name" 2>&1 &
+    running+=($!)
+done
+part others "$@" 2>&1 | tee "$folder/others"
+codes=("$?")
+for pid in "${running[@]}"; do
+    wait "$pid"
+    codes+=("$?")
+done
+running=()
+cat "$folder/kernels" "$folder/browser"
+
+# "3 failed, 120 passed, 4 skipped in 12.34s" of each, added up.
+for name in others kernels browser; do
+    grep -aE '(passed|failed|errors?|skipped|no tests ran|deselected).* in [0-9.]+s' "$folder/$name" | tail -n 1
 done | awk -v seconds=$((SECONDS - began)) '
     {
         gsub(/\033\[[0-9;]*m/, "")
@@ -37,11 +43,13 @@ done | awk -v seconds=$((SECONDS - began)) '
     END {
         count = split("failed passed skipped xfailed xpassed error", names, " ")
         for (i = 1; i <= count; i++) if (sum[names[i]]) text = text (text ? ", " : "") sum[names[i]] " " names[i]
-        print "both parts: " (text ? text : "no tests ran") " in " seconds ".0s"
+        print "all parts: " (text ? text : "no tests ran") " in " seconds ".0s"
     }'
 
-# 5: nothing was selected, which is no failure where the other part had something to run.
-if [ "$others_rc" -eq 5 ]; then exit "$browser_rc"; fi
-if [ "$browser_rc" -eq 5 ] || [ "$browser_rc" -eq 0 ]; then exit "$others_rc"; fi
-if [ "$others_rc" -eq 0 ]; then exit "$browser_rc"; fi
-exit "$others_rc"
+# 5: nothing was selected, which is no failure where another part had something to run.
+result=5
+for code in "${codes[@]}"; do
+    if [ "$code" -ne 0 ] && [ "$code" -ne 5 ]; then exit "$code"; fi
+    if [ "$code" -eq 0 ]; then result=0; fi
+done
+exit "$result"

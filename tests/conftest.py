@@ -15,16 +15,21 @@ import pytest
 from hypothesis import settings
 
 Found = TypeVar("Found")
-BROWSER = Path(__file__).parent / "browser"
+# The folders of the parts that `make test` runs side by side; `others` has the rest.
+PARTS = {"browser": ("browser",), "kernels": ("expansion", "topk")}
+
+
+def _part(path: Path) -> str:
+    folder = path.relative_to(Path(__file__).parent).parts[0]
+    return next((name for name, folders in PARTS.items() if folder in folders), "others")
 
 
 def pytest_collection_modifyitems(config, items):
-    """EXPANDLAB_TEST_PART is `browser`, `others`, or nothing for all: `make test` runs both parts side by side."""
-    part = os.environ.get("EXPANDLAB_TEST_PART")
-    if part:
-        kept = [item for item in items if (BROWSER in Path(item.path).parents) == (part == "browser")]
-        config.hook.pytest_deselected(items=sorted(set(items) - set(kept), key=lambda item: item.nodeid))
-        items[:] = kept
+    """Keep the part that EXPANDLAB_TEST_PART names (`browser`, `kernels` or `others`), all where it names none."""
+    if part := os.environ.get("EXPANDLAB_TEST_PART"):
+        kept = {item for item in items if _part(Path(item.path)) == part}
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
 
 
 # No deadline: the first example on a device compiles its shaders.
