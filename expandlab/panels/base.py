@@ -58,10 +58,10 @@ class SettingsPanel(widgets.VBox, Generic[Settings]):
         """Show the parts, draw for the first time, and close the panel that stood here before."""
         super().__init__(children)
         self.add_class("xl-panel")
-        self.tables.observe(lambda _: self._latest.ask(), "value")
+        self.tables.observe(lambda _: self._ask(), "value")
         if of_page(getattr(self._settings, "device", None)):
             # Waiting for the page here would keep what it sends from being heard.
-            self._latest.ask()
+            self._ask()
         else:
             self._render()
         if error:
@@ -82,7 +82,7 @@ class SettingsPanel(widgets.VBox, Generic[Settings]):
             self._complaint = ""
             self.controls.show(wanted)
         self._navigate(wanted)
-        self._latest.ask()
+        self._ask()
 
     @property
     def error(self) -> str:
@@ -116,12 +116,16 @@ class SettingsPanel(widgets.VBox, Generic[Settings]):
                 return
             self._changes += 1
             self._complaint = ""
-        self._latest.ask()
+        self._ask()
+
+    def _ask(self) -> None:
+        """Have the settings drawn; with a device, which may be the page's, never by the thread that hears the page."""
+        self._latest.ask(apart=getattr(self._settings, "device", None) is not None)
 
     def _page_came(self) -> None:
         """A page has come or gone: draw what could not be drawn without it."""
         if self.error and of_page(getattr(self._settings, "device", None)) and browser_device().link.here:
-            self._latest.ask()
+            self._ask()
 
     def _navigate(self, wanted: Settings) -> None:
         """Follow settings that no control shows."""

@@ -82,6 +82,7 @@ class ThreadMapView {
   load() {
     const view = this.model.get("frame");
     if (!view || !view.byteLength) return;
+    this.root.dataset.receivedAt = performance.now().toFixed(1);
     this.frame = decodeFrame(view);
     while (this.columns.length < this.frame.maps.length) this.addColumn();
     this.upper.classList.toggle("xl-two", this.frame.maps.length > 1);
@@ -132,16 +133,19 @@ class ThreadMapView {
     const started = performance.now();
     const dpr = window.devicePixelRatio || 1;
     const { frame } = this;
-    this.theme = themeOf(this.root);
+    // All sizes are read before anything is written: a width asked for in between costs a layout of the page.
+    this.theme = themeOf(this.root, this.theme);
+    const shown = this.columns.slice(0, frame.maps.length);
     const width = (element) => Math.max(40, Math.floor(element.clientWidth * dpr));
-    this.sources.resize(width(this.sources.frame), Math.round(74 * dpr), dpr);
+    const wide = width(this.sources.frame);
+    const across = Math.min(...shown.map((column) => width(column.threads.frame)));
+    for (const column of shown) column.measure();
+    this.sources.resize(wide, Math.round(74 * dpr), dpr);
     drawSources(this.sources.lower, frame, this.theme, this.sources.size);
     const total = frame.counts.reduce((sum, n) => sum + n, 0);
     const mean = frame.counts.length ? (total / frame.counts.length).toFixed(1) : "0";
-    this.sources.facts.textContent =
-      `${plural(frame.counts.length, "src", "src")} · ${plural(total, "item")} · N up to ${frame.widest}, mean ${mean}`;
-    const shown = this.columns.slice(0, frame.maps.length);
-    const across = Math.min(...shown.map((column) => width(column.threads.frame)));
+    write(this.sources.facts,
+      `${plural(frame.counts.length, "src", "src")} · ${plural(total, "item")} · N up to ${frame.widest}, mean ${mean}`);
     this.grids = commonGrid(frame.maps, across, dpr);
     this.layouts = frame.maps.map((map) => memoryRows(map, dpr));
     const [left, right] = [104 * dpr, 152 * dpr];
@@ -164,18 +168,21 @@ class ThreadMapView {
     const where = map.recorded ? `recorded on ${map.recorded}` : map.modelled ? "modelled only" : "model";
     const used = map.src.reduce((sum, src) => sum + (src >= 0), 0);
     const share = map.threads ? used / map.threads : 1;
-    column.head.replaceChildren(make("b", "", map.title), make("code", "", map.strategy), make("span", "", where));
+    write(column.names[0], map.title);
+    write(column.names[1], map.strategy);
+    write(column.names[2], where);
     column.head.title = `${map.title}, ${where}`;
     const sizes = map.memory.reduce((sum, m) => [sum[0] + m.used_bytes, sum[1] + m.capacity_bytes], [0, 0]);
     const { rest } = this.layouts[index];
     const range = rest.rows > 1 ? `${rest.first} to ${rest.last}` : rest.first;
-    column.memory.facts.textContent = map.memory.length
+    const memory = map.memory.length
       ? `${map.memory.map((m) => m.title).join(", ")} · ${bytesText(sizes[0])} written, ${bytesText(sizes[1] - sizes[0])} free` +
         (rest.rows ? ` · ${range} empty (${bytesText(rest.bytes)})` : "")
       : "nothing between the passes";
-    column.memory.title.title = column.memory.facts.textContent;
-    column.threads.facts.textContent =
-      `${plural(map.threads, "thread")} · ${(map.threads - used).toLocaleString("en")} idle · utilisation ${percent(share)}`;
+    write(column.memory.facts, memory);
+    column.memory.title.title = memory;
+    write(column.threads.facts,
+      `${plural(map.threads, "thread")} · ${(map.threads - used).toLocaleString("en")} idle · utilisation ${percent(share)}`);
   }
 
   paintStep() {
@@ -195,13 +202,13 @@ class ThreadMapView {
       const shown = stepOf(map, this.step);
       column.memory.element.classList.toggle("xl-now", Boolean(shown) && shown.pass !== map.last);
       column.threads.element.classList.toggle("xl-now", Boolean(shown) && shown.pass === map.last);
-      for (const chart of [column.lanes, column.shares]) chart.resize(dpr);
+      column.fit(dpr);
       drawLanes(column.lanes.context, map, this.step, this.theme, column.lanes.size);
       drawShares(column.shares.context, map, this.step, this.theme, column.shares.size);
       const now = shown || map.steps[map.steps.length - 1];
-      column.lanes.title.textContent =
-        `Lanes active in ${now ? plural(now.active.length, "subgroup") : "no subgroup"} of ${map.subgroup_size}${now ? ` · ${now.pass}` : ""}`;
-      column.shares.title.textContent = `Utilisation over ${plural(map.steps.length, "step")}`;
+      write(column.lanes.title,
+        `Lanes active in ${now ? plural(now.active.length, "subgroup") : "no subgroup"} of ${map.subgroup_size}${now ? ` · ${now.pass}` : ""}`);
+      write(column.shares.title, `Utilisation over ${plural(map.steps.length, "step")}`);
     });
     if (frame.maps.length < 2) for (const name of ["Threads", "Active", "Idle", "Strategy"]) delete data[`compare${name}`];
     this.slider.max = this.stepCount;
@@ -221,8 +228,10 @@ class ThreadMapView {
       row.append(`${count}${text} `, make("code", "", place));
       return row;
     });
+    const said = rows.map((row) => row.textContent).join("; ");
+    if (said === this.slider.getAttribute("aria-valuetext")) return;
     this.stepSay.replaceChildren(...rows);
-    this.slider.setAttribute("aria-valuetext", rows.map((row) => row.textContent).join("; "));
+    this.slider.setAttribute("aria-valuetext", said);
   }
 
   showStep() { this.paintStep(); }
@@ -247,7 +256,7 @@ class ThreadMapView {
     for (const strip of strips) strip.top.hidden = !sel;
     this.mark();
     if (!sel) {
-      this.say.textContent = "Point at anything, or move with the arrow keys: its relatives light up. Enter or a click pins it.";
+      write(this.say, "Point at anything, or move with the arrow keys: its relatives light up. Enter or a click pins it.");
       for (const name of ["litSrc", "litThreads", "litEntries"]) delete data[name];
       return;
     }
@@ -263,7 +272,7 @@ class ThreadMapView {
     data.litSrc = relatives.src;
     data.litThreads = relatives.maps.map((lit) => lit.threads.length).join(",");
     data.litEntries = relatives.maps.map((lit) => lit.entries.length).join(",");
-    this.say.textContent = sentence(frame, sel, relatives);
+    write(this.say, sentence(frame, sel, relatives));
   }
 
   mark() {

@@ -9,21 +9,41 @@ class Raster {
     this.height = this.image.height;
   }
   rect(x, y, w, h, colour) {
-    const right = Math.min(this.width, x + w);
+    const { words, width } = this;
+    const right = Math.min(width, x + w);
     const bottom = Math.min(this.height, y + h);
-    for (let row = y; row < bottom; row++) this.words.fill(colour, row * this.width + x, row * this.width + right);
+    for (let row = y; row < bottom; row++) {
+      const end = row * width + right;
+      // A call of `fill` costs as much as a dozen pixels.
+      if (w > 24) words.fill(colour, row * width + x, end);
+      else for (let i = row * width + x; i < end; i++) words[i] = colour;
+    }
   }
   // Diagonal lines: what is idle or free, told apart without colour too.
   hatch(x, y, w, h, colour, ground, period, thick) {
-    const right = Math.min(this.width, x + w);
+    const { words, width } = this;
+    const right = Math.min(width, x + w);
     const bottom = Math.min(this.height, y + h);
     for (let row = y; row < bottom; row++)
-      for (let at = x, i = row * this.width + x; at < right; at++, i++)
-        this.words[i] = (at + row) % period < thick ? colour : ground;
+      for (let at = x, i = row * width + x; at < right; at++, i++)
+        words[i] = (at + row) % period < thick ? colour : ground;
   }
   put(context) {
     context.putImageData(this.image, 0, 0);
   }
+}
+
+// A canvas keeps its buffer, as long as it keeps its size: a slider's every move would leave megabytes behind.
+const rasters = new WeakMap();
+
+function rasterOf(context, size, ground) {
+  let raster = rasters.get(context);
+  if (!raster || raster.width !== Math.max(1, size.width) || raster.height !== Math.max(1, size.height)) {
+    raster = new Raster(size.width, size.height);
+    rasters.set(context, raster);
+  }
+  raster.words.fill(word(ground));
+  return raster;
 }
 
 // 0xRRGGBB -> what a little-endian word of ImageData holds.
@@ -41,10 +61,13 @@ function ink(rgb) {
   return light > 140 ? "#000" : "#fff";
 }
 
-// The theme's colours as 0xRRGGBB, resolved by the browser itself.
-function themeOf(element) {
-  const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+// The theme's colours as 0xRRGGBB, resolved by the browser itself; `known`, where the style is still the same.
+function themeOf(element, known) {
   const style = getComputedStyle(element);
+  const names = ["--xl-ground", "--xl-text", "--xl-accent"];
+  const source = [...names.map((name) => style.getPropertyValue(name).trim()), style.fontFamily].join(";");
+  if (known && known.source === source) return known;
+  const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const read = (name, fallback) => {
     probe.fillStyle = fallback;
     probe.fillStyle = style.getPropertyValue(name).trim() || fallback;
@@ -55,15 +78,14 @@ function themeOf(element) {
   const ground = read("--xl-ground", "#fff");
   const text = read("--xl-text", "#222");
   return {
-    ground, text,
+    source, ground, text,
     soft: mix(ground, text, 0.62), line: mix(ground, text, 0.28), hatch: mix(ground, text, 0.24),
     idle: mix(ground, text, 0.05), accent: read("--xl-accent", "#1976d2"), font: style.fontFamily || "sans-serif",
   };
 }
 
 function drawSources(context, frame, theme, size) {
-  const raster = new Raster(size.width, size.height);
-  raster.rect(0, 0, size.width, size.height, word(theme.ground));
+  const raster = rasterOf(context, size, theme.ground);
   const base = size.height - size.dpr;
   raster.rect(0, base, size.width, size.dpr, word(theme.line));
   const count = frame.counts.length;
@@ -105,8 +127,7 @@ function drawSources(context, frame, theme, size) {
 
 // Filled entries in their src's colour, free ones hatched; an entry's border shows once there is room for one.
 function drawMemory(context, frame, map, layout, theme, size) {
-  const raster = new Raster(size.width, size.height);
-  raster.rect(0, 0, size.width, size.height, word(theme.ground));
+  const raster = rasterOf(context, size, theme.ground);
   const gap = Math.max(1, Math.round(size.dpr));
   const hatch = Math.round(5 * size.dpr);
   for (const row of layout.rows) {
@@ -169,8 +190,7 @@ function fading(map, step) {
 }
 
 function drawThreads(context, frame, map, grid, theme, size, step) {
-  const raster = new Raster(size.width, size.height);
-  raster.rect(0, 0, size.width, size.height, word(theme.ground));
+  const raster = rasterOf(context, size, theme.ground);
   const fade = fading(map, step);
   const gap = grid.cell >= 4 * size.dpr ? Math.max(1, Math.round(size.dpr)) : grid.cell >= 3 ? 1 : 0;
   const inner = grid.cell - gap;

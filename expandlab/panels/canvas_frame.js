@@ -6,7 +6,13 @@ function decodeFrame(view) {
   const length = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
   const frame = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const start = bytes.byteOffset + 4 + length;
-  const words = ([first, count]) => new Int32Array(bytes.buffer, start + 4 * first, count);
+  const stored = { 1: Int8Array, 2: Int16Array, 4: Int32Array };
+  const words = (place) => {
+    if (!Array.isArray(place)) return numbered(place);
+    const [first, count, size] = place;
+    const found = new stored[size](bytes.buffer, start + 4 * first, count);
+    return size === 4 ? found : new Int32Array(found);
+  };
   frame.counts = words(frame.counts);
   frame.colours = words(frame.colours);
   frame.widest = frame.counts.reduce((most, n) => Math.max(most, n), 0);
@@ -23,6 +29,19 @@ function decodeFrame(view) {
     map.blocks = blocksOf(map);
   }
   return frame;
+}
+
+// An array that its header describes: runs of `every` equal values, one up with each run, anew after `period` runs.
+function numbered({ length, start, every, period }) {
+  const found = new Int32Array(length);
+  for (let i = 0, run = 0, left = every; i < length; i++, left--) {
+    if (!left) {
+      left = every;
+      if (++run === period) run = 0;
+    }
+    found[i] = start + run;
+  }
+  return found;
 }
 
 // First row of each run of one workgroup, and the end of all. A thread that takes several items has several rows.

@@ -1,5 +1,10 @@
 // The page's elements: strips, charts and the column that holds one map's.
 
+// A text is written when it is another: the same one would be laid out, and read out, again.
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 // A strip: a title, a canvas that takes the focus, and a second one above it for highlights.
 class Strip {
   constructor(title, label, height) {
@@ -46,8 +51,9 @@ class Chart {
     this.context = this.canvas.getContext("2d");
     this.high = height;
   }
-  resize(dpr) {
-    const width = Math.max(1, Math.round(this.element.clientWidth * dpr));
+  // `across`: the width of its place, in the page's pixels.
+  resize(across, dpr) {
+    const width = Math.max(1, Math.round(across * dpr));
     const height = Math.round(this.high * dpr);
     if (this.canvas.width !== width) this.canvas.width = width;
     if (this.canvas.height !== height) this.canvas.height = height;
@@ -61,6 +67,8 @@ class Column {
     this.index = index;
     this.strips = make("div", "xl-column");
     this.head = make("div", "xl-head");
+    this.names = [make("b"), make("code"), make("span")];
+    this.head.append(...this.names);
     this.memory = new Strip("2 What pass 1 wrote", "What pass 1 wrote: arrow keys move, Enter pins, Escape clears", 10);
     this.threads = new Strip("3 Threads of pass 2", "Threads of pass 2: arrow keys move, Enter pins, Escape clears", 10);
     this.strips.append(this.head, this.memory.element, this.threads.element);
@@ -71,5 +79,14 @@ class Column {
     const charts = make("div", "xl-charts");
     charts.append(this.lanes.element, this.shares.element);
     this.details.append(charts, this.code.element);
+    this.across = [1, 1];
+  }
+  // Widths of the charts' places, in the page's pixels.
+  measure() {
+    this.across = [this.lanes.element.clientWidth, this.shares.element.clientWidth];
+  }
+  fit(dpr) {
+    this.lanes.resize(this.across[0], dpr);
+    this.shares.resize(this.across[1], dpr);
   }
 }

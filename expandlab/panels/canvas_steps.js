@@ -115,11 +115,15 @@ class CodeView {
     this.element.append(this.head, this.body);
     this.file = null;
     this.rows = [];
+    this.shown = "";
   }
   show(lines, shaders) {
     const file = lines.length ? lines[0][0] : this.file;
     const text = file && shaders[file];
-    if (!text) return;
+    const key = `${file} ${lines.join(" ")}`;
+    // Scrolling asks the browser for a layout, so only what changes is shown.
+    if (!text || key === this.shown) return;
+    this.shown = key;
     if (file !== this.file) this.load(file, text);
     const marks = lines.filter(([name]) => name === file).map(([, number]) => number);
     this.rows.forEach((row, index) => row.classList.toggle("xl-mark", marks.includes(index + 1)));

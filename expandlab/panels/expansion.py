@@ -34,6 +34,9 @@ class ExpansionPanel(SettingsPanel[ExpansionSettings]):
     picture: what is drawn. canvas, running: its parts, besides those of every panel.
     """
 
+    # A slider's picture goes out at once: another thread would first have to be given the interpreter.
+    inline = 0.05
+
     def __init__(self, settings: ExpansionSettings | None = None, *, name: str | None = None, error: str = ""):
         super().__init__(settings or ExpansionSettings())
         self._maps = Maps()

@@ -25,8 +25,8 @@ class Latest:
         self._running = False
         self._closed = False
 
-    def ask(self) -> None:
-        """Ask for a run with the state as it is now."""
+    def ask(self, apart: bool = False) -> None:
+        """Ask for a run with the state as it is now; `apart`: on the thread of its own, quick or not."""
         with self._state:
             if self._closed:
                 return
@@ -34,7 +34,7 @@ class Latest:
             if self._running:
                 return
             self._running = True
-        if self._took < self._inline:
+        if self._took < self._inline and not apart:
             self._run()
             with self._state:
                 if not self._wanted:

@@ -1,10 +1,12 @@
-"""A picture of one or two thread maps as bytes: a JSON header that says what lies where, then little-endian words.
+"""A picture of one or two thread maps as bytes: a JSON header that says what lies where, then the arrays.
 
 One value instead of many keeps a frame whole: the page never sees the columns of one map with the header of another.
 
-    u32 length of the header | header, padded with blanks to whole words | int32 words
+    u32 length of the header | header, padded with blanks to whole words | arrays, each padded to whole words
 
-In the header an array is `[first word, words]`, counted from the end of the header.
+In the header an array is `[first word, length, bytes of an element]`, counted from the end of the header, its elements
+little-endian and signed; or, where element i is `start + i // every % period` (what numbers threads, nearly always),
+it is `{"length", "start", "every", "period"}` alone. Every byte passes through the kernel, the server and the page.
 """
 
 from __future__ import annotations
@@ -31,14 +33,42 @@ class _Words:
     parts: list[bytes]
     length: int = 0
 
-    def add(self, values: np.ndarray) -> list[int]:
-        words = np.ascontiguousarray(values)
-        if words.dtype != np.dtype("<i4"):
-            words = (words.astype(np.int64) & 0xFFFFFFFF).astype("<u4")
-        place = [self.length, words.size]
-        self.parts.append(words.tobytes())
-        self.length += words.size
+    def add(self, values: np.ndarray) -> list[int] | dict[str, int]:
+        if values.dtype != np.int32:
+            values = (values.astype(np.int64) & 0xFFFFFFFF).astype("<u4").view("<i4")
+        found = _numbering(values)
+        if found:
+            return found
+        low, high = (int(values.min()), int(values.max())) if values.size else (0, 0)
+        size = next(size for size in (1, 2, 4) if low >= -(1 << 8 * size - 1) and high < 1 << 8 * size - 1)
+        data = values.astype(f"<i{size}").tobytes()
+        place = [self.length, values.size, size]
+        padding = -len(data) % 4
+        self.parts += [data, bytes(padding)]
+        self.length += (len(data) + padding) // 4
         return place
+
+
+def _numbering(values: np.ndarray) -> dict[str, int] | None:
+    """How `values` are numbered: in runs of `every`, one up with each run, from the start again after `period` runs."""
+    length = values.size
+    if length < 2:
+        return None
+    start = int(values[0])
+    other = values != start
+    every = int(other.argmax()) or length
+    period = 1
+    if every < length:
+        again = int((~other[every:]).argmax()) + every
+        span = length if other[again] else again
+        period = -(-span // every)
+        if values[every] != start + 1 or (span < length and span % every):
+            return None
+        if not np.array_equal(values[:span], start + np.arange(span) // every):
+            return None
+        if not np.array_equal(values[span:], values[: length - span]):
+            return None
+    return {"length": length, "start": start, "every": every, "period": period}
 
 
 def pack(counts: np.ndarray, colours: np.ndarray, maps: Sequence[ThreadMap], sequence: int = 0) -> bytes:
@@ -62,18 +92,22 @@ def pack(counts: np.ndarray, colours: np.ndarray, maps: Sequence[ThreadMap], seq
 
 def unpack(frame: bytes) -> dict[str, Any]:
     """The header of a frame with its arrays in place, as the page reads it."""
-    length = int.from_bytes(frame[:4], "little")
-    words = np.frombuffer(frame, "<i4", offset=4 + length)
+    begin = 4 + int.from_bytes(frame[:4], "little")
 
-    def fill(value: Any) -> Any:
+    def array(place: Any) -> np.ndarray:
+        if isinstance(place, dict):
+            return (place["start"] + np.arange(place["length"]) // place["every"] % place["period"]).astype(np.int32)
+        first, length, size = place
+        return np.frombuffer(frame, f"<i{size}", length, begin + 4 * first).astype(np.int32)
+
+    def fill(value: Any, name: str = "") -> Any:
+        if name in _ARRAYS:
+            return array(value)
         if isinstance(value, dict):
-            return {
-                key: words[item[0] : item[0] + item[1]] if key in _ARRAYS and isinstance(item, list) else fill(item)
-                for key, item in value.items()
-            }
+            return {key: fill(item, key) for key, item in value.items()}
         return [fill(item) for item in value] if isinstance(value, list) else value
 
-    return fill(json.loads(frame[4 : 4 + length]))
+    return fill(json.loads(frame[4:begin]))
 
 
 _ARRAYS = {"counts", "colours", "active", *COLUMNS}

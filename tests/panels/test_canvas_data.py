@@ -1,5 +1,6 @@
 """What the page gets is what the map holds, and no more than the page can take."""
 
+import json
 import time
 
 import numpy as np
@@ -147,3 +148,17 @@ def test_the_script_is_one_module():
     text = canvas_module.script()
     assert text.count("export default") == 1
     assert "import " not in text
+
+
+@pytest.mark.parametrize("every, period", [(1, 99), (64, 99), (32, 2), (1, 32), (500, 1)])
+def test_a_numbering_is_sent_as_its_rule_and_what_differs_in_one_place_is_not(every, period):
+    numbers = (5 + np.arange(200) // every % period).astype(np.uint32)
+    for at in (None, 1, every % 200, 150, 199):
+        values = numbers.copy()
+        if at is not None:
+            values[at] += 2
+        frame = pack(values, src_colours(0), [])
+        assert np.array_equal(unpack(frame)["counts"], values)
+        assert isinstance(json.loads(frame[4 : 4 + int.from_bytes(frame[:4], "little")])["counts"], dict) == (
+            at is None
+        )

@@ -12,6 +12,8 @@ def test_quick_work_is_done_by_whoever_asks_and_other_work_is_not():
     assert quick.wait(10) and done[0] is not threading.current_thread(), "how long it takes is not known yet"
     quick.ask()
     assert done[1] is threading.current_thread()
+    quick.ask(apart=True)
+    assert quick.wait(10) and done[2] is not threading.current_thread()
     done.clear()
     slow = Latest(lambda: done.append(threading.current_thread()))
     for _ in range(2):
