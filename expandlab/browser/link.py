@@ -217,7 +217,7 @@ class Link:
                 continue
             if content["kind"] == "failed":
                 self.losses += bool(content.get("lost"))
-                raise _Failed(content)
+                raise PageError(content)
             job.unconfirmed -= content["kind"] == "took"
             return content, buffers
 
@@ -270,7 +270,7 @@ class Link:
             tell()
 
 
-class _Failed(DeviceError):
+class PageError(DeviceError):
     """What the page says went wrong; `content` is its message."""
 
     def __init__(self, content: Mapping[str, Any]):

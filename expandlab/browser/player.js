@@ -37,7 +37,13 @@ export async function create(plan, shaders, options = {}) {
 const WANTED = ["timestamp-query", "subgroups"];
 
 export async function requestAdapter() {
-  if (!globalThis.navigator?.gpu) throw new Error("this browser has no WebGPU (navigator.gpu); use a newer one");
+  if (!globalThis.navigator?.gpu) {
+    throw new Error(
+      globalThis.isSecureContext === false
+        ? "this page has no WebGPU: browsers have it for pages from https or from 127.0.0.1 alone"
+        : "this browser has no WebGPU (navigator.gpu); use a newer one, or switch it on",
+    );
+  }
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
   if (!adapter) throw new Error("WebGPU found no adapter in this browser");
   return adapter;

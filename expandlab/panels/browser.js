@@ -152,6 +152,16 @@ class Desk {
   heard(content, buffers) {
     if (content.kind === "ask") this.hello(false);
     if (content.page !== this.page) return;
+    try {
+      this.obey(content, buffers);
+    } catch (error) {
+      // An array that finds no room: without a word the kernel would wait as long as this page is alive.
+      this.fail(content.job, error);
+      this.cancel(content.job);
+    }
+  }
+
+  obey(content, buffers) {
     if (content.kind === "part") {
       this.take(this.job(content.job), content, buffers[0]);
       this.tell({ kind: "took", job: content.job });
@@ -205,12 +215,16 @@ class Desk {
       const buffers = outputs.map(({ bytes }) => bytes);
       if (number && !job.cancelled) this.tell({ kind: "done", job: number, step_ns, made_ms, parts, ...told }, buffers);
     } catch (error) {
-      const { shader, line, column, text, lost } = error;
-      const message = String(error.message ?? error);
-      if (number) this.tell({ kind: "failed", job: number, message, lost, shader, line, column, text });
+      this.fail(number, error);
     } finally {
       this.end(number);
     }
+  }
+
+  fail(number, error) {
+    const { shader, line, column, text, lost } = error;
+    const message = String(error.message ?? error);
+    if (number) this.tell({ kind: "failed", job: number, message, lost, shader, line, column, text });
   }
 
   player(number) {

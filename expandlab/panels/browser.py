@@ -23,6 +23,8 @@ from expandlab.panels.routing import follow_the_page
 _WAITING = "browser device: waiting for this page's WebGPU"
 # A line for people is written no more often than this; a job that is shorter needs none.
 _NEWS_S = 0.3
+# How soon an interrupt is noticed.
+_GLANCE_S = 0.2
 OnProgress = Callable[[Transfer], None]
 
 
@@ -87,7 +89,7 @@ class BrowserDevice(anywidget.AnyWidget):
 
     async def ready(self, patience_s: float = 30.0) -> DeviceInfo:
         """Wait until a page shows the device; returns its `info`. Raises DeviceError after `patience_s` seconds."""
-        return (await asyncio.to_thread(self.wait, patience_s)).info
+        return (await _beside(lambda: self.wait(patience_s))).info
 
     async def expand(
         self, counts: Any, strategy: str = "auto", *, on_progress: OnProgress | None = None, **options: Any
@@ -157,7 +159,7 @@ class BrowserDevice(anywidget.AnyWidget):
                 self._tell()
 
         try:
-            return await asyncio.to_thread(job)
+            return await _beside(job)
         except asyncio.CancelledError:
             cancel.set()
             raise
@@ -179,6 +181,20 @@ class BrowserDevice(anywidget.AnyWidget):
         elif link.adapter:
             self.status = f"browser device: {link.adapter['name']} is ready"
         self.loud = False
+
+
+async def _beside(work: Callable[[], Any]) -> Any:
+    """Await `work()`, done by a thread of its own.
+
+    An interrupt cancels the cell's task without waking the loop, which would find out with its next event alone.
+    """
+    running = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        while not (await asyncio.wait({running}, timeout=_GLANCE_S))[0]:
+            pass
+    finally:
+        running.cancel()
+    return running.result()
 
 
 class BrowserStream:
@@ -205,7 +221,7 @@ class BrowserStream:
     async def close(self) -> None:
         """Give the page's memory back. What was found stays."""
         if self._made is not None:
-            await asyncio.to_thread(self._made.close)
+            await _beside(self._made.close)
 
     def _stream(self, device: PageDevice) -> Any:
         from expandlab.topk import TopKStream

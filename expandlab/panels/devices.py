@@ -80,7 +80,7 @@ class ResultRun(RunBox):
     """Run on a worker thread, whose result becomes a setting of the panel. A panel's own class has `_measured`."""
 
     def __init__(self, panel: Any):
-        super().__init__(lambda: None, panel.alert.say)
+        super().__init__(lambda: None, panel.alert)
         self.panel = panel
         self.asked: Any = None
 

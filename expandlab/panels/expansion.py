@@ -45,7 +45,7 @@ class ExpansionPanel(SettingsPanel[ExpansionSettings]):
         self.desk = self.canvas = ThreadMapCanvas()
         self._navigate(self._settings)
         self.controls = Controls(self._settings, found, self._changed, on_page=self._page_came)
-        self.running = RunBox(self._measured, self.alert.say)
+        self.running = RunBox(self._measured, self.alert)
         self.canvas.observe(self._navigated, ["step", "thread"])
         self._open(self._children(found), name, error)
 

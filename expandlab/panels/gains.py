@@ -21,7 +21,7 @@ class GainsRun(RunBox):
     """Measures what declaring independence gains. found: the last result, partial ones included."""
 
     def __init__(self, panel: FrameGraphPanel):
-        super().__init__(lambda: None, panel.alert.say)
+        super().__init__(lambda: None, panel.alert)
         self._panel = panel
         self.found: Gains | None = None
         self.run.tooltip = "Measure what declaring independence gains on the device, whatever graph is shown"

@@ -33,7 +33,7 @@ class _SeriesRun(RunBox):
     """Run for a whole series; what it finds becomes a setting of the panel."""
 
     def __init__(self, panel: PathPanel):
-        super().__init__(lambda: None, panel.alert.say)
+        super().__init__(lambda: None, panel.alert)
         self._panel = panel
         self._asked: PathSettings | None = None
 

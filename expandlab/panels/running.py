@@ -22,12 +22,14 @@ _NEWS_S = 0.15
 class RunBox:
     """The Run and Cancel buttons, the progress line, and the results.
 
-    ask: called when Run is pressed; returns (counts, strategies, device, workgroup size). fail: shows an error.
+    ask: called when Run is pressed; returns (counts, strategies, device, workgroup size). alert: the error line.
     `timings` is the last result, partial ones included.
     """
 
-    def __init__(self, ask: Callable[[], tuple[np.ndarray, Sequence[str], str, int]], fail: Callable[[str], None]):
-        self._ask, self._fail = ask, fail
+    def __init__(self, ask: Callable[[], tuple[np.ndarray, Sequence[str], str, int]], alert: Message):
+        self._ask, self._alert = ask, alert
+        # What the last run said was wrong; the next one takes it back, and nothing else that stands there.
+        self._wrong = ""
         self._cancel = threading.Event()
         self._thread: threading.Thread | None = None
         self._news_at = 0.0
@@ -67,6 +69,8 @@ class RunBox:
         self._busy = True
         self.run.disabled, self.cancel.disabled = True, False
         self.bar.value, self.bar.bar_style = 0, ""
+        if self._alert.text == self._wrong:
+            self._alert.say("")
         self.text.say("starting")
         shown(self.progress, True)
         self._thread = threading.Thread(target=self._work, args=(self._cancel,), name="expandlab run", daemon=True)
@@ -88,7 +92,8 @@ class RunBox:
             self.timings = self._measured(cancel)
             self._show(self.timings)
         except Exception as error:
-            self._fail(explain(error))
+            self._wrong = explain(error)
+            self._alert.say(self._wrong)
             self.text.say("stopped by an error")
             self.bar.bar_style = "danger"
         finally:

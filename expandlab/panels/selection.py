@@ -113,7 +113,7 @@ class _MethodsRun(RunBox):
     """Run for all methods; what it finds becomes a setting of the panel, and the view is that of the times."""
 
     def __init__(self, panel: TopKPanel):
-        super().__init__(lambda: None, panel.alert.say)
+        super().__init__(lambda: None, panel.alert)
         self.run.tooltip = "Measure all methods on the chosen device"
         self._panel = panel
         self._asked: TopKSettings | None = None

@@ -128,7 +128,7 @@ class _ViewRun(RunBox):
     """Run for a whole view; what it finds becomes a setting of the panel."""
 
     def __init__(self, panel: TimingPanel):
-        super().__init__(lambda: None, panel.alert.say)
+        super().__init__(lambda: None, panel.alert)
         self._panel = panel
         self._asked: TimingSettings | None = None
 

@@ -119,3 +119,12 @@ def test_what_a_browser_lacks_is_said(served, page):
     portable.export("atomic64_add", folder / "atomics", max_src=10, max_dst=20)
     found = result_of(page, f"{address}/atomics/example.html")
     assert "shader-int64" in found["error"] and "this browser's WebGPU lacks" in found["error"]
+
+
+def test_a_page_that_cannot_run_says_why(served, page):
+    folder, address = served
+    portable.export("append", folder / "alone", max_src=10, max_dst=20)
+    assert "a page opened as a file may load nothing" in result_of(page, f"file://{folder}/alone/example.html")["error"]
+    assert "one of them is 1.5" in result_of(page, f"{address}/alone/example.html?counts=2,1.5")["error"]
+    (folder / "alone" / "player.js").unlink()
+    assert "lie beside this page" in result_of(page, f"{address}/alone/example.html")["error"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import threading
 import time
 
@@ -148,6 +150,30 @@ def test_cancelling_ends_the_job_in_the_page_too(page):
     with page.link.watched(None, cancel), pytest.raises(Cancelled):
         page.link.ask("one", "run")
     assert page.seen[-1]["kind"] == "cancel"
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer sends a signal here")
+def test_an_interrupt_ends_what_is_awaited_though_nothing_wakes_the_loop(monkeypatch):
+    device, release, ended = xl.browser_device(), threading.Event(), threading.Event()
+
+    def wait():
+        release.wait(5)
+        ended.set()
+
+    async def interrupted():
+        before = signal.signal(signal.SIGALRM, lambda *_: task.cancel())
+        task = asyncio.ensure_future(device.run(lambda page: None))
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert not ended.is_set()
+        finally:
+            signal.signal(signal.SIGALRM, before)
+            release.set()
+
+    monkeypatch.setattr(device, "wait", wait)
+    asyncio.run(interrupted())
 
 
 def test_the_thread_that_hears_the_page_is_not_made_to_wait_for_it(page):

@@ -275,6 +275,13 @@ def test_an_error_while_measuring_shows_in_the_panel(open_panel):
     assert panel.running.wait(60)
     assert "nowhere" in panel.error
     assert not panel.running.run.disabled
+    panel.controls.device.options = ("reference",)
+    panel.running.start()
+    assert panel.running.wait(120)
+    assert panel.error == "", "the next run takes it back"
+    panel.alert.say("of the settings")
+    panel.running.start()
+    assert panel.running.wait(120) and panel.error == "of the settings"
 
 
 def test_the_reference_has_no_record_and_the_panel_says_so(open_panel):
