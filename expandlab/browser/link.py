@@ -81,7 +81,7 @@ class Link:
         self._jobs: dict[int, _Job] = {}
         self._numbers = itertools.count(1)
         self._watch = threading.local()
-        self._hearing: int | None = None
+        self._hearing: threading.Thread | None = None
         self.page = ""
         self.adapter: dict[str, Any] = {}
         self.fault = ""
@@ -106,7 +106,7 @@ class Link:
 
     def refuse_to_wait_here(self) -> None:
         """Raise DeviceError on the thread that hears the page: it would wait for itself."""
-        if threading.get_ident() == self._hearing:
+        if threading.current_thread() is self._hearing:
             raise DeviceError(
                 "browser device: this thread is the one that hears the page, so it cannot wait for it; use "
                 "`await device.expand(...)`, or a thread of your own"
@@ -228,7 +228,7 @@ class Link:
 
     def heard(self, content: dict[str, Any], buffers: list[Any]) -> None:
         """Take a message of a page."""
-        self._hearing = threading.get_ident()
+        self._hearing = threading.current_thread()
         kind, page = content["kind"], content["page"]
         if kind == "hello":
             self._met(content)

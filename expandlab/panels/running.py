@@ -13,10 +13,26 @@ import ipywidgets as widgets
 import numpy as np
 
 from expandlab.measuring import Measurements, Progress, measure
+from expandlab.panels.browser import browser_device
 from expandlab.panels.parts import Message, button, explain, shown, table
 
 # Progress is news about five times a second; more would only keep the page busy.
 _NEWS_S = 0.15
+# A cancelled measurement ends with its sample and keeps the others; a page that does not finish its own is left then.
+_GRACE_S = 2.0
+
+
+class _Overdue:
+    """Is set once `cancel` has been for a while."""
+
+    def __init__(self, cancel: threading.Event):
+        self._cancel, self._since = cancel, 0.0
+
+    def is_set(self) -> bool:
+        if not self._cancel.is_set():
+            return False
+        self._since = self._since or time.monotonic()
+        return time.monotonic() - self._since > _GRACE_S
 
 
 class RunBox:
@@ -89,7 +105,8 @@ class RunBox:
 
     def _work(self, cancel: threading.Event) -> None:
         try:
-            self.timings = self._measured(cancel)
+            with browser_device().link.watched(None, _Overdue(cancel)):
+                self.timings = self._measured(cancel)
             self._show(self.timings)
         except Exception as error:
             self._wrong = explain(error)

@@ -15,6 +15,8 @@ from expandlab.browser import link as link_module
 from expandlab.browser.device import PageDevice
 from expandlab.browser.link import PIECE, RIDES, SILENCE_S, WINDOW, Cancelled, Link
 from expandlab.errors import DeviceError
+from expandlab.panels import running
+from expandlab.panels.parts import Message
 
 ADAPTER = {"name": "a test's", "agent": "nobody", "features": []}
 
@@ -280,6 +282,20 @@ def test_a_closed_panel_leaves_the_kernels_browser_device_alone():
     assert device in panel.children
     panel.close()
     assert device.comm is not None and device.layout.comm is not None
+
+
+def test_cancel_ends_a_run_whose_page_lives_and_never_answers(page, monkeypatch):
+    monkeypatch.setattr(running, "_GRACE_S", 0.1)
+    monkeypatch.setattr(xl.browser_device(), "link", page.link)
+    asked, alert = threading.Event(), Message("alert")
+    page.answers["run"] = lambda content: asked.set()
+    box = running.RunBox(lambda: None, alert)
+    monkeypatch.setattr(box, "_measured", lambda cancel: page.link.ask("one", "run"))
+    box.start()
+    assert asked.wait(10)
+    box.stop()
+    assert box.wait(SILENCE_S - 1) and "cancelled" in alert.text
+    assert page.seen[-1]["kind"] == "cancel" and not box.run.disabled
 
 
 def test_beside_compares_two_devices():
