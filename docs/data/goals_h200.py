@@ -5,7 +5,7 @@
     python docs/data/goals_h200.py                 prints the table from goals_h200.json.gz
 
 Writes goals_h200.json.gz, with every sample, and expandlab/measuring/data/h200_large.json.gz for the timings notebook:
-checked shaders alone, with what the package's cost model, which was fitted to other inputs, says of each input.
+checked shaders alone. The package's cost model was fitted to them too (fit_h200.py), so there are no predictions.
 """
 
 from __future__ import annotations
@@ -18,11 +18,7 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
-from browse_h200 import predicted
-
 import expandlab as xl
-from expandlab.advice import learning
-from expandlab.advice.model import CostModel
 from expandlab.measuring.measurements import Contender
 from expandlab.measuring.packed import pack, unpack, write_packed
 
@@ -37,15 +33,12 @@ COMMAND = (
 def keep(measured: list[xl.Measurements]) -> None:
     """Write both files."""
     print(write_packed(RAW, pack(measured, command=COMMAND)).stat().st_size, "bytes of raw data")
-    model = CostModel.load(learning.DEFAULTS / "nvidia_h200.json")
     shown = [
-        predicted(replace(item, contenders=tuple(one for one in item.contenders if one.checked is not False)), model)
-        for item in measured
+        replace(item, contenders=tuple(one for one in item.contenders if one.checked is not False)) for item in measured
     ]
     about = {
         "command": COMMAND,
         "raw": "docs/data/goals_h200.json.gz",
-        "predictions": "by the cost model that comes with the package, fitted to other inputs",
         "samples": "20 rounds, fewer of the slow",
     }
     print(write_packed(PACKED, pack(shown, **about)).stat().st_size, "bytes to browse")

@@ -114,7 +114,11 @@ def test_a_pass_is_injected_and_edited_and_errors_stand_where_they_arise(noteboo
     shows(panel)
     assert [item["name"] for item in read(panel).document["passes"]] == ["produce", "inject", "left", "right"]
     panel.choose("does", "read_write")
+    shows(panel)
     panel.choose("pass", "produce")
+    # Its access is a write; the one of the pass before was just made a read_write.
+    does = panel.controls("widget-dropdown")["does"].locator("select")
+    until("its access to be shown", lambda: does.evaluate("menu => menu.selectedOptions[0].textContent") == "write")
     panel.choose("does", "read_write")
     until("the error to name the pass", lambda: "'produce'" in panel.error())
     place = panel.root.locator(".xl-group", has=panel.page.locator(".xl-place"))
