@@ -67,8 +67,10 @@ class SaveBox:
     def load_settings(self) -> None:
         """Take over the settings in the text area."""
         try:
-            self._panel.settings = type(self._panel.settings).from_json(self.text.value)
+            wanted = type(self._panel.settings).from_json(self.text.value)
+            # First: what is wrong with drawing them may be said before the next line is done.
             self._panel.alert.say("")
+            self._panel.settings = wanted
             self.said.say("settings loaded")
         except Exception as error:
             self._panel.alert.say(explain(error))

@@ -236,7 +236,7 @@ EXERCISES = {
         ("today = 335_544_320\nstreamed = 82_080", 2),
     ],
     "06_timings": [
-        ("written = 8 * 2**26\nleast_ms = 0.122\nratio = 1.4", 3),
+        ("written = 8 * 2**26\nleast_ms = 0.122\nratio = 1.23", 3),
         ("of_medians = 3.0\nof_ratios = 1.5", 2),
         ("front = ['a', 'b', 'd']", 1),
     ],

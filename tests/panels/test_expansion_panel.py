@@ -452,3 +452,14 @@ def test_a_device_that_does_not_open_is_a_row_of_the_machine_panel(monkeypatch):
     text = " ".join(child.value for child in panels.machine().children)
     assert "does not open: it is away" in text
     assert "nstall" in text
+
+
+def test_settings_that_load_and_cannot_be_drawn_say_why(open_panel):
+    panel = open_panel(items=64)
+    move(panel, "items", 65)  # quick, so that the next one is drawn by the thread that loads
+    panel.saving.text.value = json.dumps({**json.loads(panel.settings.to_json()), "items": 400_000, "mean": 8.0})
+    panel.saving.load_settings()
+    assert panel.settle() and panel.settings.items == 400_000
+    assert "at most" in panel.error
+    panel.reset()
+    assert panel.settle() and panel.error == ""
