@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from expandlab.errors import DeviceError, UnsupportedError
-from expandlab.measuring.contender import Facts, Sample
+from expandlab.errors import UnsupportedError
+from expandlab.measuring.contender import Sample
+from expandlab.measuring.peers import Peer, check_expansion
 
 if TYPE_CHECKING:
     from expandlab.measuring.workloads import Workload
 
 
-class CupyExpansion:
+class CupyExpansion(Peer):
     """`cupy.cumsum` of the counts (CUB's scan), `cupy.searchsorted` for each item, and the local index, in int32."""
 
-    role = "peer"
-    stamped = True
     name = "cupy scan + search"
 
     def __init__(self, work: Workload):
@@ -32,14 +31,6 @@ class CupyExpansion:
             raise UnsupportedError("peers='cupy': this CuPy has no GPU; leave it out")
         self.cupy, self.work = cupy, work
         self._counts: Any = None
-
-    def facts(self) -> Facts:
-        """Nothing is known of its kernels."""
-        return Facts()
-
-    def most_runs(self) -> int:
-        """Runs that one batch may have."""
-        return 256
 
     def prepare(self) -> None:
         """Bring the counts to the device."""
@@ -58,15 +49,8 @@ class CupyExpansion:
     def check(self) -> str:
         """Compare with the definition, on the device."""
         cupy, counts = self.cupy, self._counts
-        if self.work.total:
-            src, local = self.once()
-            in_range = ((src >= 0) & (src < len(counts))).all()
-            if not (in_range and ((local >= 0) & (local < counts[src])).all()):
-                raise DeviceError(f"{self.name} gave a wrong expansion, so it is not timed")
-            met = cupy.zeros(self.work.total, dtype=cupy.bool_)
-            met[(cupy.cumsum(counts, dtype=cupy.int64) - counts)[src] + local] = True
-            if not met.all():
-                raise DeviceError(f"{self.name} gave a wrong expansion, so it is not timed")
+        starts = cupy.cumsum(counts, dtype=cupy.int32) - counts
+        check_expansion(self, *self.once(), counts, starts, cupy.arange(self.work.total, dtype=cupy.int32))
         return "device"
 
     def sample(self, runs: int) -> Sample:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from expandlab.errors import DeviceError, UnsupportedError
-from expandlab.measuring.contender import Facts, Sample
+from expandlab.errors import UnsupportedError
+from expandlab.measuring.contender import Sample
+from expandlab.measuring.peers import Peer, check_expansion
 from expandlab.measuring.selection_peers import best_scores
 
 if TYPE_CHECKING:
@@ -16,11 +17,8 @@ if TYPE_CHECKING:
     from expandlab.measuring.workloads import Workload
 
 
-class _Jax:
+class _Jax(Peer):
     """Times a compiled function."""
-
-    role = "peer"
-    stamped = True
 
     def __init__(self, name: str):
         try:
@@ -40,14 +38,6 @@ class _Jax:
     def once(self) -> Any:
         """One run."""
         return self._way(*self._inputs)
-
-    def facts(self) -> Facts:
-        """Nothing is known of its kernels."""
-        return Facts()
-
-    def most_runs(self) -> int:
-        """Runs that one batch may have."""
-        return 256
 
     def sample(self, runs: int) -> Sample:
         """`runs` runs, which the device does one after the other."""
@@ -86,16 +76,8 @@ class JaxExpansion(_Jax):
     def check(self) -> str:
         """Compare with the definition, on JAX's device."""
         np_, (counts,) = self.jax.numpy, self._inputs
-        src, local = self.once()
-        right = len(src) == len(local) == self.work.total
-        if right and self.work.total:
-            in_range = (src >= 0) & (src < len(counts)) & (local >= 0) & (local < counts[src])
-            # As many items as there should be: where each place is met, each is met once.
-            starts = np_.cumsum(counts) - counts
-            met = np_.zeros(self.work.total, dtype=bool).at[starts[src] + local].set(True)
-            right = bool(in_range.all() and met.all())
-        if not right:
-            raise DeviceError(f"{self.name} gave a wrong expansion, so it is not timed")
+        starts = np_.cumsum(counts) - counts
+        check_expansion(self, *self.once(), counts, starts, np_.arange(self.work.total, dtype=np_.int32))
         return "device" if self.jax.default_backend() != "cpu" else "host"
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from expandlab.errors import DeviceError
-from expandlab.measuring.contender import Facts, Runs, Sample
+from expandlab.measuring.contender import Runs, Sample
+from expandlab.measuring.peers import Peer
 from expandlab.measuring.verify import wrong_items
 
 if TYPE_CHECKING:
@@ -17,11 +18,8 @@ if TYPE_CHECKING:
     from expandlab.measuring.workloads import Workload
 
 
-class _Numpy:
+class _Numpy(Peer):
     """Times a function of the host."""
-
-    role = "peer"
-    stamped = True
 
     def __init__(self, name: str, once: Callable[[], Any], right: Callable[[Any], bool]):
         self.name = f"numpy {name}"
@@ -35,10 +33,6 @@ class _Numpy:
         if not self._right(self._once()):
             raise DeviceError(f"{self.name} gave a wrong result, so it is not timed")
         return "host"
-
-    def facts(self) -> Facts:
-        """It runs no threads that are known."""
-        return Facts()
 
     def most_runs(self) -> int:
         """Runs that one batch may have."""

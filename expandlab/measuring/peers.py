@@ -25,6 +25,34 @@ Pair = tuple[Any, Any]
 PEERS = ("torch", "jax", "cupy", "numpy")
 
 
+class Peer:
+    """What all peers have in common. `name` is theirs."""
+
+    role = "peer"
+    stamped = True
+
+    def facts(self) -> Facts:
+        """Nothing is known of its kernels."""
+        return Facts()
+
+    def most_runs(self) -> int:
+        """Runs that one batch may have."""
+        return 256
+
+
+def check_expansion(peer: Peer, src: Any, local: Any, counts: Any, starts: Any, items: Any) -> None:
+    """Compare (src, local), in order of their items, with the definition: by the arrays' own library, where they are.
+
+    starts: of the src, in order. items: 0 .. P2 - 1. Raises DeviceError that names the peer where they are wrong.
+    """
+    right = len(src) == len(local) == len(items)
+    # First, for a src out of range would be looked up next.
+    right = right and bool(((src >= 0) & (src < len(counts))).all())
+    right = right and bool(((local >= 0) & (local < counts[src]) & (starts[src] + local == items)).all())
+    if not right:
+        raise DeviceError(f"{peer.name} gave a wrong expansion, so it is not timed")
+
+
 def expansion_peers(work: Workload, names: Sequence[str]) -> list[Runs]:
     """The peers of an expansion: `torch`, `jax`, `cupy`, `numpy`. Raises UnsupportedError where one is missing."""
     found: list[Runs] = []
@@ -93,23 +121,12 @@ def _search(x: _Inputs) -> Pair:
     return src, items - x.starts[src]
 
 
-class TimedByTorch:
+class TimedByTorch(Peer):
     """Times a function with CUDA events, or on the host."""
-
-    role = "peer"
-    stamped = True
 
     def __init__(self, torch: Any, work: Any, name: str):
         self.torch, self.work, self.name = torch, work, f"torch {name}"
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-    def facts(self) -> Facts:
-        """Nothing is known of its kernels."""
-        return Facts()
-
-    def most_runs(self) -> int:
-        """Runs that one batch may have."""
-        return 256
 
     def once(self) -> Any:
         """One run."""
@@ -160,17 +177,8 @@ class TorchExpansion(TimedByTorch):
 
     def check(self) -> str:
         """Compare with the definition, where the arrays are."""
-        src, local = self.once()
-        counts, starts = self._inputs.counts, self._inputs.starts
-        wrong = len(src) != self.work.total or len(local) != self.work.total
-        if not wrong and self.work.total:
-            met = self.torch.zeros(self.work.total, dtype=self.torch.bool, device=self.device)
-            wrong = bool(((src < 0) | (src >= len(counts))).any()) or bool(((local < 0) | (local >= counts[src])).any())
-            if not wrong:
-                met[(starts[src] + local).long()] = True
-                wrong = not bool(met.all())
-        if wrong:
-            raise DeviceError(f"{self.name} gave a wrong expansion on {self.device}, so it is not timed")
+        given = self._inputs
+        check_expansion(self, *self.once(), given.counts, given.starts, given.items())
         return "device" if self.device.type == "cuda" else "host"
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ from topk_definition import order_of
 
 import expandlab as xl
 from expandlab.measuring import grid, scores
+from expandlab.measuring.peers import Peer, check_expansion
 from expandlab.measuring.selections import Selections
 from expandlab.topk.keys import format_of
 
@@ -177,3 +178,19 @@ def test_cupy_expands_in_the_same_rounds():
     pytest.importorskip("cupy")
     expanded = xl.measure("append", [3, 0, 5], device="reference", peers=["cupy"], **QUICK)
     assert [item.verified for item in expanded.of_role("peer")] == ["device"]
+
+
+def test_a_peer_that_is_wrong_is_not_timed():
+    counts = np.array([3, 0, 2], np.int32)
+    starts, items = np.cumsum(counts) - counts, np.arange(5, dtype=np.int32)
+    src = np.repeat(np.arange(3), counts)
+    local = items - starts[src]
+    peer = Peer()
+    peer.name = "a test's"
+    check_expansion(peer, src, local, counts, starts, items)
+    none = np.zeros(0, np.int32)
+    check_expansion(peer, none, none, none, none, none)
+    wrong = [(src[::-1], local), (src, local + 1), (src[:4], local[:4]), (src + 7, local), (src - 1, local)]
+    for bad in (*wrong, (np.array([0, 0, 0, 1, 2]), np.array([0, 1, 2, 3, 1])), (np.full(5, 2), items - 3)):
+        with pytest.raises(xl.DeviceError, match="a test's gave a wrong expansion"):
+            check_expansion(peer, *bad, counts, starts, items)
