@@ -1,6 +1,5 @@
 """One JupyterLab and one Chromium for all tests of this folder: both take longer to start than most tests to run."""
 
-import os
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,14 +32,11 @@ def lab(tmp_path_factory, chromium_path):
 @pytest.fixture(scope="session")
 def browser(chromium_path):
     """Chromium without a window."""
-    from browser.jupyter import CHROMIUM_FLAGS
+    from browser.jupyter import chromium
     from playwright.sync_api import sync_playwright
 
-    flags = list(CHROMIUM_FLAGS)
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        flags.append("--no-sandbox")  # Chromium refuses to start as root with it
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium_path, headless=True, args=flags)
+        running = chromium(playwright, chromium_path)
         yield running
         running.close()
 
@@ -48,11 +44,10 @@ def browser(chromium_path):
 @pytest.fixture(scope="session")
 def profile(browser):
     """One profile for all tabs, so that JupyterLab's scripts are fetched and compiled once."""
-    with browser.new_context(
-        viewport={"width": 1400, "height": 1000},
-        accept_downloads=True,
-        permissions=["clipboard-read", "clipboard-write"],
-    ) as context:
+    from browser.jupyter import VIEWPORT
+
+    permissions = ["clipboard-read", "clipboard-write"]
+    with browser.new_context(viewport=VIEWPORT, accept_downloads=True, permissions=permissions) as context:
         yield context
 
 

@@ -9,9 +9,12 @@ import secrets
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +35,17 @@ CHROMIUM_FLAGS = (
     "--enable-unsafe-webgpu",
     "--use-webgpu-adapter=swiftshader",
 )
+# How large a page is. What can be pressed is in view.
+VIEWPORT = {"width": 1400, "height": 1000}
 # JupyterLab asks for a language server, which is not installed, and says so in the console on every start.
 EXPECTED_IN_CONSOLE = ("/lsp/status",)
+
+
+def chromium(playwright: Any, path: str) -> Any:
+    """Chromium without a window. As root it starts without its sandbox alone."""
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    flags = [*CHROMIUM_FLAGS, *(["--no-sandbox"] if root else [])]
+    return playwright.chromium.launch(executable_path=path, headless=True, args=flags)
 
 
 def until(what: str, found: Any, patience: float = PATIENCE_S, seen: Any = None) -> Any:
@@ -259,3 +271,25 @@ class NotebookPage:
             self.ear.stop()
         self.page.close()
         self.lab.end_kernel(self.notebook)
+
+
+@contextmanager
+def by_hand(notebooks: Mapping[str, dict]) -> Iterator[Callable[[str], NotebookPage]]:
+    """For the scripts that are run by hand: a JupyterLab on notebooks of their own (file name -> what it holds), and a
+    function that opens one of them in a profile of its own."""
+    from conftest import find_chromium
+    from playwright.sync_api import sync_playwright
+
+    folder = Path(tempfile.mkdtemp())
+    (folder / "root").mkdir()
+    for name, held in notebooks.items():
+        (folder / "root" / name).write_text(json.dumps(held), encoding="utf-8")
+    path = find_chromium()
+    if path is None:
+        raise SystemExit("no Chromium or Chrome found that starts; `make test` installs one where it may")
+    with sync_playwright() as playwright, closing(chromium(playwright, path)) as browser:
+        lab = Lab(folder, folder / "root")
+        try:
+            yield lambda name: NotebookPage(lab, browser.new_context(viewport=VIEWPORT).new_page(), name)
+        finally:
+            lab.stop()

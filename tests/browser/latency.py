@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import statistics
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -23,7 +21,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from browser.jupyter import CHROMIUM_FLAGS, Lab, NotebookPage, until
+from browser.jupyter import NotebookPage, by_hand, until
 from browser.panel import Panel
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
@@ -83,9 +81,8 @@ def busy() -> str:
     return f"{psutil.cpu_percent(1.0):.0f} % busy before, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
 
 
-def first_notebook(lab: Lab, browser) -> str:
+def first_notebook(page: NotebookPage) -> str:
     """Seconds from "Run All Cells" in the first notebook to its painted map, and to its last cell."""
-    page = NotebookPage(lab, context(browser).new_page(), FIRST)
     page.menu("Run", "Run All Cells")
     began = time.monotonic()
     panel = Panel(page, "panel")
@@ -95,10 +92,6 @@ def first_notebook(lab: Lab, browser) -> str:
     last = time.monotonic() - began
     page.close()
     return f"{painted:.1f} s to the painted map, {last:.1f} s to the last cell"
-
-
-def context(browser):
-    return browser.new_context(viewport={"width": 1400, "height": 1000})
 
 
 def moves(panel: Panel, count: int, going_on=lambda: True) -> list[float]:
@@ -126,10 +119,10 @@ def during_a_run(panel: Panel, other: Panel) -> list[float]:
     return times
 
 
-def kept(lab: Lab, name: str, page: NotebookPage, panel: Panel) -> str:
+def kept(page: NotebookPage, panel: Panel) -> str:
     """What the kernel and the page hold before and after many moves."""
-    kernel = next(item for item in psutil.Process(lab.process.pid).children(recursive=True)
-                  if str(lab.connection_file(name)) in " ".join(item.cmdline()))  # fmt: skip
+    kernel = next(item for item in psutil.Process(page.lab.process.pid).children(recursive=True)
+                  if str(page.lab.connection_file(page.notebook)) in " ".join(item.cmdline()))  # fmt: skip
     session = page.page.context.new_cdp_session(page.page)
     session.send("Performance.enable")
 
@@ -152,38 +145,25 @@ def kept(lab: Lab, name: str, page: NotebookPage, panel: Panel) -> str:
 
 
 def main() -> None:
-    from playwright.sync_api import sync_playwright
-
     tries = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-    folder = Path(tempfile.mkdtemp())
-    root = folder / "root"
-    root.mkdir()
-    shutil.copy(NOTEBOOKS / FIRST, root)
-    (root / "map.ipynb").write_text(json.dumps(notebook(MAP, BUSY)))
-    lab = Lab(folder, root)
-    try:
-        with sync_playwright() as playwright:
-            flags = [*CHROMIUM_FLAGS, "--no-sandbox"] if os.geteuid() == 0 else CHROMIUM_FLAGS
-            browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", headless=True, args=list(flags))
-            for at in range(1, tries + 1):
-                print(f"try {at}: {busy()}", flush=True)
-                print(f"  first notebook: {first_notebook(lab, browser)}", flush=True)
-            page = NotebookPage(lab, context(browser).new_page(), "map.ipynb")
-            page.run_all()
-            panel, other = Panel(page, "panel-0"), Panel(page, "panel-1")
-            until("the first picture", panel.painted)
-            assert int(panel.data("threads")) == 16384, panel.data("threads")
-            panel.map.evaluate(WATCH)
-            for at in range(1, tries + 1):
-                print(f"try {at}: {busy()}", flush=True)
-                print(f"  a move: {told(moves(panel, MOVES))}", flush=True)
-                print(f"  during a run: {told(during_a_run(panel, other))}", flush=True)
-            print(f"{busy()}\n  {kept(lab, 'map.ipynb', page, panel)}", flush=True)
-            assert page.complaints() == [], page.complaints()
-            page.close()
-            browser.close()
-    finally:
-        lab.stop()
+    first = json.loads((NOTEBOOKS / FIRST).read_text(encoding="utf-8"))
+    with by_hand({FIRST: first, "map.ipynb": notebook(MAP, BUSY)}) as opened:
+        for at in range(1, tries + 1):
+            print(f"try {at}: {busy()}", flush=True)
+            print(f"  first notebook: {first_notebook(opened(FIRST))}", flush=True)
+        page = opened("map.ipynb")
+        page.run_all()
+        panel, other = Panel(page, "panel-0"), Panel(page, "panel-1")
+        until("the first picture", panel.painted)
+        assert int(panel.data("threads")) == 16384, panel.data("threads")
+        panel.map.evaluate(WATCH)
+        for at in range(1, tries + 1):
+            print(f"try {at}: {busy()}", flush=True)
+            print(f"  a move: {told(moves(panel, MOVES))}", flush=True)
+            print(f"  during a run: {told(during_a_run(panel, other))}", flush=True)
+        print(f"{busy()}\n  {kept(page, panel)}", flush=True)
+        assert page.complaints() == [], page.complaints()
+        page.close()
 
 
 if __name__ == "__main__":

@@ -15,12 +15,11 @@ import json
 import os
 import statistics
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from browser.jupyter import CHROMIUM_FLAGS, Lab, NotebookPage, until
+from browser.jupyter import by_hand, until
 from browser.panel import ScenePanel
 
 ROUNDS = 12
@@ -93,35 +92,21 @@ def told(times: list[tuple[float, float]]) -> str:
 
 
 def main() -> None:
-    from playwright.sync_api import sync_playwright
-
     passes = int(sys.argv[1]) if len(sys.argv) > 1 else 50
-    folder = Path(tempfile.mkdtemp())
-    root = folder / "root"
-    root.mkdir()
-    lab = Lab(folder, root)
+    views = sys.argv[2:] or ("graph", "barriers", "memory", "timeline")
     everything: list[tuple[float, float]] = []
-    try:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path="/usr/bin/chromium", headless=True, args=[*CHROMIUM_FLAGS, "--no-sandbox"]
-            )
-            for view in sys.argv[2:] or ("graph", "barriers", "memory", "timeline"):
-                (root / f"{view}.ipynb").write_text(json.dumps(notebook(passes, view)))
-                page = NotebookPage(lab, browser.new_context(viewport={"width": 1400, "height": 1000}).new_page(),
-                                    f"{view}.ipynb")  # fmt: skip
-                page.run_all()
-                panel = ScenePanel(page, "panel")
-                until("the first picture", panel.painted)
-                page.page.evaluate(LISTEN, ["click", "change", "keydown"])
-                for kind, times in edits(panel).items():
-                    print(f"{passes} passes, {view}, {kind}: {told(times)}", flush=True)
-                    everything += times
-                page.close()
-            browser.close()
-            print(f"{passes} passes, all: {told(everything)}; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-    finally:
-        lab.stop()
+    with by_hand({f"{view}.ipynb": notebook(passes, view) for view in views}) as opened:
+        for view in views:
+            page = opened(f"{view}.ipynb")
+            page.run_all()
+            panel = ScenePanel(page, "panel")
+            until("the first picture", panel.painted)
+            page.page.evaluate(LISTEN, ["click", "change", "keydown"])
+            for kind, times in edits(panel).items():
+                print(f"{passes} passes, {view}, {kind}: {told(times)}", flush=True)
+                everything += times
+            page.close()
+        print(f"{passes} passes, all: {told(everything)}; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 
 if __name__ == "__main__":

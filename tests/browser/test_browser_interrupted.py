@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import nbformat
 import pytest
-from browser.jupyter import NotebookPage, until
+from browser.jupyter import VIEWPORT, NotebookPage, until
 from browser.panel import Panel
 
 NAME = "interrupted_test.ipynb"
@@ -54,7 +54,7 @@ def opener(lab, browser):
             kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
             book = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
             nbformat.write(book, lab.root / "notebooks" / name)
-        context = browser.new_context(viewport={"width": 1400, "height": 1000})
+        context = browser.new_context(viewport=VIEWPORT)
         context.add_init_script(script)
         opened.append(NotebookPage(lab, context.new_page(), f"notebooks/{name}"))
         return opened[-1]

@@ -4,7 +4,6 @@ What is asserted is what the page holds (data attributes, texts, files), never a
 """
 
 import csv
-import itertools
 import json
 import re
 from pathlib import Path
@@ -84,8 +83,7 @@ def test_the_machine_is_described(start):
 
 
 def test_every_slider_moves_with_the_keyboard(notebook):
-    # The panels of one notebook are of one kind: its first stands for all.
-    for panel in itertools.islice(panels_of(notebook), 1):
+    for panel in panels_of(notebook):
         sliders = panel.controls("widget-slider")
         assert len(sliders) >= 3
         for label in sliders:
@@ -179,8 +177,7 @@ def test_every_strategy_and_every_comparison_can_be_chosen(panel):
     for option in panel.options("strategy"):
         panel.choose("strategy", option)
         panel.wait_for(strategy=option.split()[0])
-    # Whatever is compared comes from the same list.
-    for option in panel.options("compare with")[::6]:
+    for option in panel.options("compare with"):
         panel.choose("compare with", option)
         if option == "none":
             until("one map", lambda: panel.data("compare-strategy") is None)
@@ -316,6 +313,18 @@ def test_a_second_run_of_a_cell_closes_the_first_panel(panel):
     until("the new panel", panel.painted)
     assert panel.map.count() == 1
     until("the old widgets to close", lambda: panel.notebook.ear.comms() == before, 10)
+
+
+def test_every_move_of_a_slider_is_painted(panel):
+    """How quickly is another matter: tests/browser/latency.py."""
+    wanted = {"source": "constant", "shape": {}, "items": 512, "mean": 8.0, "strategy": "append", "compare": None}
+    panel.load({**panel.copied(), **wanted})
+    panel.wait_for(threads=4096, active=4096)
+    handle = panel.slider("items (src)")
+    handle.focus()
+    for move in range(12):
+        panel.repaints(lambda move=move: handle.press("ArrowLeft" if move % 2 else "ArrowRight"))
+        panel.wait_for(active=8 * (512 + (move + 1) % 2))
 
 
 # --- last, when everything has run -------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from browser.jupyter import until
+from browser.jupyter import VIEWPORT, until
 
 pytestmark = pytest.mark.timeout(700)
 TESTS = Path(__file__).parents[1]
@@ -96,7 +96,7 @@ def page(browser, tmp_path_factory):
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), root / "page.ipynb")
     server = Voila(folder, root)
-    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    context = browser.new_context(viewport=VIEWPORT)
     try:
         until("Voila to answer", server.answers)
         shown = context.new_page()

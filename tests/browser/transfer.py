@@ -8,15 +8,13 @@ result, and prints the medians: the whole, the transfer between kernel and page,
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from browser.jupyter import CHROMIUM_FLAGS, Lab, NotebookPage
+from browser.jupyter import by_hand
 
 SHOW = "import numpy as np, expandlab as xl\ndevice = xl.browser_device()\ndevice"
 RUN = """
@@ -44,30 +42,16 @@ def notebook(src: int, runs: int) -> dict:
 
 
 def main() -> None:
-    from playwright.sync_api import sync_playwright
-
     power = int(sys.argv[1]) if len(sys.argv) > 1 else 22
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 5
-    folder = Path(tempfile.mkdtemp())
-    root = folder / "root"
-    root.mkdir()
-    (root / "transfer.ipynb").write_text(json.dumps(notebook(2 ** (power - 6), runs)))
-    lab = Lab(folder, root)
-    try:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path="/usr/bin/chromium", headless=True, args=[*CHROMIUM_FLAGS, "--no-sandbox"]
-            )
-            page = NotebookPage(lab, browser.new_context().new_page(), "transfer.ipynb")
-            page.run_all(patience=600)
-            area = page.cell("run").locator(".jp-OutputArea").first
-            area.scroll_into_view_if_needed()
-            print(f"2^{power} items: {area.inner_text().strip()}")
-            print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-            page.close()
-            browser.close()
-    finally:
-        lab.stop()
+    with by_hand({"transfer.ipynb": notebook(2 ** (power - 6), runs)}) as opened:
+        page = opened("transfer.ipynb")
+        page.run_all(patience=600)
+        area = page.cell("run").locator(".jp-OutputArea").first
+        area.scroll_into_view_if_needed()
+        print(f"2^{power} items: {area.inner_text().strip()}")
+        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+        page.close()
 
 
 if __name__ == "__main__":
