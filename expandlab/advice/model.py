@@ -30,7 +30,7 @@ FEWEST_SAMPLES = 4
 # How much a thread counts beside a launch follows from what a launch costs, which is fitted with it.
 _BORROWING_ROUNDS = 12
 _SAME_WORK = ("flat", "po2_buckets", "po2_buckets_stored")
-# So it is with what slowed a whole case down.
+# What slowed a whole case down follows from the fits, and they from it.
 _LOAD_ROUNDS = 2
 
 
