@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 # Words that naga takes for an access mode wherever they stand.
 _WORDS = {"read", "write", "read_write"}
 _BINDING = re.compile(r"@(?:group|binding)\b")
-_DECLARATION = r"(?:fn|struct|alias|const|override|var(?:\s*<[^>]*>)?)\s+([A-Za-z_]\w*)"
+_DECLARATION = r"(?:fn|struct|alias|const|override|var(?:\s*<[^<>]*>)?)\s+([A-Za-z_]\w*)"
 # The caller may write several in one line; what ours declare inside a function cannot clash.
 _THEIRS, _OURS = re.compile(rf"\b{_DECLARATION}"), re.compile(rf"^{_DECLARATION}", re.M)
 
@@ -66,8 +66,7 @@ def check_function(text: str, what: str, name: str, signature: str, pattern: str
 
     what: the argument. name, signature: of the function that it has to define. pattern: of its declaration.
     """
-    if "\0" in text:
-        raise _at(text, text.index("\0"), what, "a NUL character, which ends the text for a compiler; take it out")
+    wgsl.from_text(text, what)
     bare, unended = wgsl.without_comments(text)
     if unended is not None:
         raise _at(text, unended, what, "the comment that begins here never ends; add */")

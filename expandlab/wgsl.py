@@ -23,6 +23,11 @@ from expandlab.errors import ShaderError
 _INCLUDE = re.compile(r"^\s*//#include\s+(<?[\w./-]+>?)\s*$")
 _ANCHOR = re.compile(r"//:\s*([\w-]+)")
 _COMMENT, _NESTED = re.compile(r"//[^\n]*|/\*"), re.compile(r"/\*|\*/")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# Of a text that a user wrote: the compilers' work grows with it, and a shader of this package has some 20 000.
+MOST_CHARACTERS = 2**18
+# Of a line, in an error.
+_SHOWN = 200
 # Stands behind a name of the caller's that one of ours would clash with.
 RENAMED = "_of_body"
 # Faults that naga tells without their place, or with that of a line of ours that leads there: what it says, where the
@@ -67,11 +72,12 @@ class Binding(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """WGSL ready to compile, with the origin of every line."""
+    """WGSL ready to compile, with the origin of every line. packaged: all of it is the package's own."""
 
     name: str
     text: str
     origin: tuple[Line, ...]
+    packaged: bool = False
 
     @property
     def sha256(self) -> str:
@@ -138,14 +144,29 @@ def _assemble(file: str, constants: tuple[tuple[str, int], ...], slots: tuple[tu
         lines.append(f"const {name}: u32 = {value}u;")
         origin.append(Line("<constants>", number))
     _expand(file, dict(slots), set(), lines, origin)
-    return Source(file, "\n".join(lines) + "\n", tuple(origin))
+    packaged = not any(isinstance(slot, Source) for _, slot in slots)
+    return Source(file, "\n".join(lines) + "\n", tuple(origin), packaged)
 
 
 _assembled = lru_cache(maxsize=1024)(_assemble)
 
 
 def from_text(text: str, name: str = "<wgsl>") -> Source:
-    """A source that the user wrote in place."""
+    """A source that the user wrote in place.
+
+    Raises ShaderError for a text that is longer than `MOST_CHARACTERS`, or that is not UTF-8 without NUL.
+    """
+    if len(text) > MOST_CHARACTERS:
+        told = f"{name}: the text has {len(text):,} characters; at most {MOST_CHARACTERS:,} are compiled"
+        raise ShaderError(f"{told}: keep tables in buffers, and use loops", file=name, line=1)
+    half = None if text.isascii() else _SURROGATE.search(text)
+    for at, told in (
+        (text.find("\0"), "a NUL character, which ends the text for a compiler; take it out"),
+        (half.start() if half else -1, "half a character (a surrogate), which no file can hold; take it out"),
+    ):
+        if at >= 0:
+            line = text.count("\n", 0, at) + 1
+            raise ShaderError(f"{name}:{line}: {told}", file=name, line=line)
     count = text.count("\n") + 1
     return Source(name, text, tuple(Line(name, number) for number in range(1, count + 1)))
 
@@ -236,13 +257,26 @@ def explain(source: Source, message: str, offset: int = 0) -> ShaderError:
             reason = advice.format(found.group(1)) if advice else reason
     if not number:
         return ShaderError(f"{source.name}: {reason}\n{message.strip()}", file=source.name)
+    return _placed(source, number, column, reason)
+
+
+def fault_at(source: Source, offset: int, reason: str) -> ShaderError:
+    """What is wrong at a character of `source`, counted from 0, as an error with file, line and caret."""
+    number = source.text.count("\n", 0, offset) + 1
+    return _placed(source, number, offset - source.text.rfind("\n", 0, offset), reason)
+
+
+def _placed(source: Source, number: int, column: int, reason: str) -> ShaderError:
     where = source.locate(number)
     rows = source.text.split("\n")
     text = rows[number - 1].rstrip("\r") if 0 < number <= len(rows) else ""
     # The caller knows its names without what was put behind those that clash.
     column -= len(RENAMED) * text[: column - 1].count(RENAMED)
     text, reason = text.replace(RENAMED, ""), reason.replace(RENAMED, "")
-    caret = " " * (column - 1) + "^"
+    # Of a line that no screen shows, what stands around the place.
+    first = max(0, column - _SHOWN // 2) if len(text) > _SHOWN else 0
+    text = text[first : first + _SHOWN]
+    caret = " " * (column - 1 - first) + "^"
     return ShaderError(
         f"{where.file}:{where.line}:{column}: {reason}\n    {text}\n    {caret}",
         file=where.file,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from expandlab import wgsl
+from expandlab import wgsl, wgsl_limits
 from expandlab.errors import DeviceError
 from expandlab.graph import portable
 from expandlab.graph.inputs import check_limits, input_words
@@ -38,6 +38,8 @@ class PageProgram:
 
     def __init__(self, plan: Plan, device: PageDevice, external: Mapping[str, Any] | None = None):
         check_limits(plan.graph, device)
+        for item in plan.passes.values():
+            wgsl_limits.check(item.kernel.source, device.limits["max_compute_workgroup_storage_size"])
         self.plan, self.device = plan, device
         self.number = next(_numbers)
         self._closed = False

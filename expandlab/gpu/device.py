@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from expandlab import wgsl
+from expandlab import wgsl, wgsl_limits
 from expandlab.errors import DeviceError, ShaderError
 from expandlab.gpu import adapters as _adapters
 from expandlab.gpu.adapters import DeviceInfo
@@ -129,6 +129,7 @@ class Device:
         checked = checked or self.is_dawn
         key = (source.text, checked)
         if key not in self._modules:
+            wgsl_limits.check(source, self.limits["max_compute_workgroup_storage_size"])
             header = self._header(source)
             try:
                 make = self.gpu.create_shader_module if checked else partial(trusted_module, self.gpu)

@@ -39,6 +39,8 @@ class Kernel:
     def __post_init__(self) -> None:
         if not isinstance(self.wgsl, (str, _wgsl.Source)):
             raise GraphError(f"wgsl={short(self.wgsl)}: give the shader as text")
+        # Raises ShaderError for a text that no compiler takes.
+        self.source  # noqa: B018
         if not isinstance(self.entry, str) or not self.entry:
             raise GraphError(f"entry={short(self.entry)}: give the name of the shader's entry point")
         given = self.bindings

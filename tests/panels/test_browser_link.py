@@ -225,6 +225,19 @@ def test_a_plan_goes_with_its_first_run_and_a_page_gets_each_shader_once(page):
     assert [item["what"] for item in page.seen if item["kind"] == "do"] == ["run", "run", "close"] * 2
 
 
+def test_a_text_that_a_compiler_need_not_survive_is_not_sent(page):
+    graph = xl.FrameGraph()
+    graph.buffer("words", 4)
+    wgsl = f"""@group(0) @binding(0) var<storage, read_write> words: array<u32>;
+    @compute @workgroup_size(1) fn main() {{ words[0] = {"(" * 1000}1u{")" * 1000}; }}"""
+    graph.add_pass("one", [("words", "write")], kernel=xl.Kernel(wgsl, "main", ["words"], (1, 1, 1)))
+    graph.output("words")
+    before = len(page.seen)
+    with pytest.raises(xl.ShaderError, match=r"^<wgsl>:2:\d+: more than 400 levels"):
+        PageDevice(page.link).program(graph.compile())
+    assert len(page.seen) == before
+
+
 def test_a_page_is_none_of_several_devices(page):
     plan = plan_of_two_passes()
     with pytest.raises(

@@ -1,0 +1,151 @@
+"""What one function takes: bytes of variables, tokens, what it uses; and what breaks a rule inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from expandlab.wgsl_limits import rules
+from expandlab.wgsl_limits.rules import Rules
+from expandlab.wgsl_limits.sizes import OTHER, Type
+from expandlab.wgsl_limits.tokens import Declaration
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function with all that it calls, each call counted. uses: the variables at module scope."""
+
+    tokens: int
+    bytes: int
+    uses: frozenset[str]
+
+
+class Reader:
+    """Reads functions, each behind those that it calls."""
+
+    def __init__(self, rule: Rules, declared: Mapping[str, Declaration]):
+        self.rule, self.values, self.words, self.text = rule, rule.values, rule.words, rule.text
+        self.declared = declared
+        self.functions: dict[str, Function] = {}
+
+    def read(self, item: Declaration) -> None:
+        """Add the function that `item` declares. Raises ShaderError for what breaks a rule."""
+        if item.end - item.begin > rules.TOKENS:
+            told = f"{item.name} has {item.end - item.begin:,} words"
+            self.rule.refuse(item.begin - 1, f"{told}; at most {rules.TOKENS:,} are compiled: use loops")
+        module, numbers = self.values.variables, self.values.numbers
+        # What is declared inside hides what is outside, and is gone behind it.
+        self.values.variables, self.values.numbers = dict(module), dict(numbers)
+        close = self.text.behind(item.begin) - 1
+        self._parameters(item, close)
+        self.values.results[item.name] = self._result(item, close)
+        begin = self.text.find(("{",), close, item.end)
+        own = self._variables(begin, item.end)
+        self.rule.constructors(begin, item.end)
+        words = self.words[begin : item.end]
+        calls = [self.functions[word] for word in words if word in self.functions]
+        uses = {word for word in words if word in module}
+        found = Function(
+            len(words) + sum(called.tokens for called in calls),
+            own + sum(called.bytes for called in calls),
+            frozenset(uses).union(*(called.uses for called in calls)),
+        )
+        self.functions[item.name] = found
+        self.values.variables, self.values.numbers = module, numbers
+        if found.bytes > rules.CALLED_BYTES:
+            told = f"the variables of {item.name} and of all functions that it calls take {found.bytes:,} bytes"
+            advice = "use buffers, or call in a loop"
+            self.rule.refuse(self._blamed(item), f"{told}; at most {rules.CALLED_BYTES:,} are compiled: {advice}")
+        if found.tokens > rules.TOKENS:
+            told = f"{item.name} comes to {found.tokens:,} words with the functions written out where they are called"
+            advice = "use loops, or fewer calls"
+            self.rule.refuse(self._blamed(item), f"{told}; at most {rules.TOKENS:,} are compiled: {advice}")
+
+    def _blamed(self, item: Declaration) -> int:
+        """The place of the function, or of the caller's own that one of the package's calls."""
+        while not self.rule.is_callers(item.begin):
+            called = {word for word in self.words[item.begin : item.end] if word in self.functions} - {item.name}
+            if not called:
+                break
+            item = self.declared[max(called, key=lambda name: self.functions[name].tokens)]
+        return item.begin - 1
+
+    def _parameters(self, item: Declaration, close: int) -> None:
+        count = self.values.arguments(item.begin)
+        advice = "pass a struct or an array"
+        self.rule.most(item.begin - 1, count, rules.PARAMETERS, f"parameters of {item.name}", advice)
+        for place in range(item.begin + 1, close):
+            if self.words[place] == ":":
+                found, _ = self.values.type_at(place + 1)
+                self._check(found, place - 1)
+                self.values.variables[self.words[place - 1]] = found
+
+    def _result(self, item: Declaration, close: int) -> Type:
+        place = close + 1
+        if self.words[place] != "->":
+            return OTHER
+        place += 1
+        while self.words[place] == "@":
+            place = self.text.behind(place + 2) if self.words[place + 2] == "(" else place + 2
+        found, _ = self.values.type_at(place)
+        self._check(found, place)
+        return found
+
+    def _check(self, found: Type, place: int) -> None:
+        self.rule.nesting(found, place)
+        self.rule.value(found, place)
+
+    def _variables(self, begin: int, end: int) -> int:
+        """Bytes of the variables between two tokens."""
+        total = 0
+        for place in range(begin, end):
+            word = self.words[place]
+            if word == "var":
+                total += self._variable(place, end)
+                if total > rules.FUNCTION_BYTES:
+                    told = f"the variables of this function take {total:,} bytes so far"
+                    most = rules.FUNCTION_BYTES
+                    self.rule.refuse(place, f"{told}; WGSL promises {most:,}: use a buffer, or workgroup memory")
+            elif word in ("let", "const"):
+                stop = self.text.find((";",), place, end)
+                found = self.values.declared_type(place + 2, stop)
+                self._check(found, place)
+                self.values.variables[self.words[place + 1]] = found
+                if word == "const":
+                    self.values.keep_number(self.words[place + 1], place + 2, stop)
+            elif word == "switch":
+                self._switch(place, end)
+            elif word in self.values.variables and self.words[place - 1] not in ("&", "."):
+                self._whole(place)
+        return total
+
+    def _variable(self, place: int, end: int) -> int:
+        name = self.text.template_end(place + 1) + 1 if self.words[place + 1] == "<" else place + 1
+        found = self.values.declared_type(name + 1, self.text.find((";",), name, end))
+        self.rule.nesting(found, name)
+        if found.size is None:
+            self.rule.refuse(name, f"the size of {self.words[name]} {rules.UNKNOWN}")
+        self.values.variables[self.words[name]] = found
+        return found.size
+
+    def _whole(self, place: int) -> None:
+        """A variable that is used as one value, not element by element."""
+        found = self.values.variables[self.words[place]]
+        if self.words[place - 1] == "*" or self.words[place + 1] in (".", "["):
+            found = found.pointee or found
+        if (found.size or 0) > rules.VALUE_BYTES:
+            behind = self.words[place + 1] == ")" and self.words[place + 2] in (".", "[")
+            found, _ = self.values.follow(found, place + 1, int(behind))
+            self.rule.value(found, place)
+
+    def _switch(self, place: int, end: int) -> None:
+        """The values of the cases, `default` among them."""
+        opens = self.text.find(("{",), place, end)
+        close, count, at = self.text.behind(opens) - 1, 0, opens + 1
+        while at < close:
+            stop = self.text.find(("{", ":"), at, close)
+            while at < stop:
+                at, count = self.text.find((",",), at, stop) + 1, count + (self.words[at] != ":")
+            body = self.text.find(("{",), stop, close)
+            at = self.text.behind(body) if body < close else close
+        self.rule.most(place, count, rules.SELECTORS, "values of a switch", "use an array or a buffer")
