@@ -13,7 +13,10 @@ from expandlab.wgsl_limits.tokens import Declaration
 
 @dataclass(frozen=True)
 class Function:
-    """A function with all that it calls, each call counted. uses: the variables at module scope."""
+    """A function with all that it calls, each call counted. uses: the variables at module scope.
+
+    tokens: those of the text, and one for each `rules.BYTES_A_TOKEN` of an array or struct that is used as a whole.
+    """
 
     tokens: int
     bytes: int
@@ -40,15 +43,17 @@ class Reader:
         self._parameters(item, close)
         self.values.results[item.name] = self._result(item, close)
         begin = self.text.find(("{",), close, item.end)
-        own = self._variables(begin, item.end)
-        self.rule.constructors(begin, item.end)
+        own, moved = self._variables(begin, item.end)
+        moved += self.rule.constructors(begin, item.end)
         words = self.words[begin : item.end]
-        calls = [self.functions[word] for word in words if word in self.functions]
+        called = [word for word in words if word in self.functions]
+        calls = [self.functions[word] for word in called]
+        moved += sum(self.values.results[word].size or 0 for word in called)
         uses = {word for word in words if word in module}
         found = Function(
-            len(words) + sum(called.tokens for called in calls),
-            own + sum(called.bytes for called in calls),
-            frozenset(uses).union(*(called.uses for called in calls)),
+            len(words) + moved // rules.BYTES_A_TOKEN + sum(call.tokens for call in calls),
+            own + sum(call.bytes for call in calls),
+            frozenset(uses).union(*(call.uses for call in calls)),
         )
         self.functions[item.name] = found
         self.values.variables, self.values.numbers = module, numbers
@@ -95,9 +100,9 @@ class Reader:
         self.rule.nesting(found, place)
         self.rule.value(found, place)
 
-    def _variables(self, begin: int, end: int) -> int:
-        """Bytes of the variables between two tokens."""
-        total = 0
+    def _variables(self, begin: int, end: int) -> tuple[int, int]:
+        """Bytes of the variables between two tokens, and of what is used there as a whole."""
+        total = moved = 0
         for place in range(begin, end):
             word = self.words[place]
             if word == "var":
@@ -116,8 +121,8 @@ class Reader:
             elif word == "switch":
                 self._switch(place, end)
             elif word in self.values.variables and self.words[place - 1] not in ("&", "."):
-                self._whole(place)
-        return total
+                moved += self._whole(place)
+        return total, moved
 
     def _variable(self, place: int, end: int) -> int:
         name = self.text.template_end(place + 1) + 1 if self.words[place + 1] == "<" else place + 1
@@ -128,15 +133,15 @@ class Reader:
         self.values.variables[self.words[name]] = found
         return found.size
 
-    def _whole(self, place: int) -> None:
-        """A variable that is used as one value, not element by element."""
+    def _whole(self, place: int) -> int:
+        """Bytes of the variable at `place`, or of what is taken of it, that are used as one value."""
         found = self.values.variables[self.words[place]]
         if self.words[place - 1] == "*" or self.words[place + 1] in (".", "["):
             found = found.pointee or found
-        if (found.size or 0) > rules.VALUE_BYTES:
-            behind = self.words[place + 1] == ")" and self.words[place + 2] in (".", "[")
-            found, _ = self.values.follow(found, place + 1, int(behind))
-            self.rule.value(found, place)
+        behind = self.words[place + 1] == ")" and self.words[place + 2] in (".", "[")
+        found, _ = self.values.follow(found, place + 1, int(behind))
+        self.rule.value(found, place)
+        return found.size or 0
 
     def _switch(self, place: int, end: int) -> None:
         """The values of the cases, `default` among them."""

@@ -22,6 +22,8 @@ CHAIN = 512
 # Drivers put a function's code where it is called. lavapipe (LLVM 15) took 25 s for 14 000 tokens of statements that
 # store, and four times as long for twice as many.
 TOKENS = 2**16
+# It took as long for whole arrays, element by element.
+BYTES_A_TOKEN = 64
 # Each call has variables of its own, for each of the up to 16 lanes that a CPU driver runs at once on one stack.
 CALLED_BYTES = 16 * FUNCTION_BYTES
 
@@ -60,8 +62,9 @@ class Rules:
             told = f"a value of {found.size:,} bytes; at most {VALUE_BYTES:,} are held as one"
             self.refuse(place, f"{told}: keep it in a buffer and read single elements")
 
-    def constructors(self, begin: int, end: int) -> None:
-        """Arrays and structs that are made between two tokens."""
+    def constructors(self, begin: int, end: int) -> int:
+        """Arrays and structs that are made between two tokens; returns their bytes."""
+        made = 0
         for place in range(begin, end):
             word, advice = self.words[place], "keep it in a buffer"
             called = self.words[place + 1] == "("
@@ -72,3 +75,5 @@ class Rules:
                 if self.words[behind] == "(":
                     self.most(place, found.count or 0, ELEMENTS, "elements of an array value", advice)
                     self.value(found, place)
+                    made += found.size or 0
+        return made

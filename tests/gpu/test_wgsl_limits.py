@@ -106,6 +106,9 @@ LIMITS = {
     ),
     "words": (lambda n: MAIN(";" * (n - 4)), 65536, "main (has|comes to) 65,537"),
     "words with calls": (lambda n: calls(n, "_ = 1u;" * 14), 1057, "main comes to 65,..."),
+    "words with whole arrays": (
+        lambda n: MAIN("var a: array<u32, 512>; var b = a;" + "b = a;" * n), 962, "main comes to 65,597",
+    ),
     "variables with calls": (
         lambda n: calls(n, "var a: array<u32, 2048>; a[0] = 1u;"), 16,
         "main and of all functions .* take 139,264 bytes",
