@@ -38,8 +38,9 @@ class PageProgram:
 
     def __init__(self, plan: Plan, device: PageDevice, external: Mapping[str, Any] | None = None):
         check_limits(plan.graph, device)
+        most = device.limits["max_compute_workgroup_storage_size"]
         for item in plan.passes.values():
-            wgsl_limits.check(item.kernel.source, device.limits["max_compute_workgroup_storage_size"])
+            wgsl_limits.check(item.kernel.source, most, by_naga=False)
         self.plan, self.device = plan, device
         self.number = next(_numbers)
         self._closed = False

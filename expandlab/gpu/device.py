@@ -129,7 +129,8 @@ class Device:
         checked = checked or self.is_dawn
         key = (source.text, checked)
         if key not in self._modules:
-            wgsl_limits.check(source, self.limits["max_compute_workgroup_storage_size"])
+            most = self.limits["max_compute_workgroup_storage_size"]
+            wgsl_limits.check(source, most, by_naga=not self.is_dawn)
             header = self._header(source)
             try:
                 make = self.gpu.create_shader_module if checked else partial(trusted_module, self.gpu)

@@ -26,7 +26,8 @@ class Function:
 class Reader:
     """Reads functions, each behind those that it calls."""
 
-    def __init__(self, rule: Rules, declared: Mapping[str, Declaration]):
+    def __init__(self, rule: Rules, declared: Mapping[str, Declaration], by_naga: bool):
+        self.by_naga = by_naga
         self.rule, self.values, self.words, self.text = rule, rule.values, rule.words, rule.text
         self.declared = declared
         self.functions: dict[str, Function] = {}
@@ -122,6 +123,8 @@ class Reader:
                 self._switch(place, end)
             elif word in self.values.variables and self.words[place - 1] not in ("&", "."):
                 moved += self._whole(place)
+            elif word in self.functions and self.by_naga:
+                self._pointers(place)
         return total, moved
 
     def _variable(self, place: int, end: int) -> int:
@@ -142,6 +145,17 @@ class Reader:
         found, _ = self.values.follow(found, place + 1, int(behind))
         self.rule.value(found, place)
         return found.size or 0
+
+    def _pointers(self, place: int) -> None:
+        """The pointers among the arguments of a call."""
+        end, at = self.text.behind(place + 1) - 1, place + 2
+        while self.words[place + 1] == "(" and at < end:
+            stop = self.text.find((",",), at, end)
+            if self.values.type_of(at, stop).part:
+                # "Expression is not cached" in back/spv/block.rs of naga 29.0.3, which ends the process.
+                told = f"{self.words[place]} is given a pointer to a part of a variable, which naga cannot compile"
+                self.rule.refuse(at, f"{told}: copy the part to a variable, point to that, and write it back")
+            at = stop + 1
 
     def _switch(self, place: int, end: int) -> None:
         """The values of the cases, `default` among them."""

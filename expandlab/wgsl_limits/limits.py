@@ -17,10 +17,11 @@ from expandlab.wgsl_limits.values import Values
 _ENTRIES = {"compute", "vertex", "fragment"}
 
 
-def check(source: wgsl.Source, workgroup_bytes: int | None = None) -> None:
+def check(source: wgsl.Source, workgroup_bytes: int | None = None, *, by_naga: bool = True) -> None:
     """Raise ShaderError, with its place in the caller's text, for what a compiler need not survive.
 
-    workgroup_bytes: what the device has for the variables in workgroup memory. The package's own files pass unread.
+    workgroup_bytes: what the device has for the variables in workgroup memory. by_naga: whether that is what compiles
+    it. The package's own files pass unread.
     """
     if source.packaged:
         return
@@ -31,7 +32,7 @@ def check(source: wgsl.Source, workgroup_bytes: int | None = None) -> None:
     if deep is not None:
         rule.refuse(deep, f"{nesting.WHAT}: name parts of it with `let`, or use a function, a loop or a switch")
     declared = text.declarations()
-    reader = Reader(rule, declared)
+    reader = Reader(rule, declared, by_naga)
     order, chain = in_order(text, declared)
     for name in order:
         if chain[name] > rules.CHAIN:

@@ -28,7 +28,8 @@ class Type:
     """A type as far as its size goes.
 
     size: bytes; None where it cannot be worked out; 0 for what no limit here is about. depth: composites one inside the
-    other. element, count: of an array. members: of a struct. pointee: what a pointer points to.
+    other. element, count: of an array. members: of a struct. pointee: what a pointer points to. part: whether that is a
+    part of a variable.
     """
 
     size: int | None
@@ -38,6 +39,7 @@ class Type:
     count: int | None = None
     members: Mapping[str, Type] | None = None
     pointee: Type | None = None
+    part: bool = False
 
 
 OTHER = Type(0)

@@ -52,20 +52,21 @@ class Values(Sizes):
             behind = text.behind(behind) if words[behind] == "(" else end
         else:
             return OTHER
+        part = found.part
         if found.pointee and ("*" in signs or words[behind] in (".", "[")):
             found = found.pointee
         # What follows the name binds tighter than the signs, what follows the brackets does not.
         found, place = self.follow(found, behind)
-        address = next((sign for sign in signs if sign != "("), "") == "&"
-        closing = signs.count("(")
+        part, closing = part or place > behind, signs.count("(")
         while closing and words[place] == ")":
             closing, place = closing - 1, place + 1
-        address = address and words[place] not in (".", "[")
+        more = words[place] in (".", "[")
+        address = "&" in signs[:1] or (not more and next((sign for sign in signs if sign != "("), "") == "&")
         found, place = self.follow(found, place)
         if place < end and words[place] not in (",", ";", ")"):
             # Operators take no arrays and no structs, and make none.
             return OTHER
-        return Type(0, pointee=found) if address else found
+        return Type(0, pointee=found, part=part or more) if address else found
 
     def follow(self, found: Type, place: int, closing: int = 0) -> tuple[Type, int]:
         """The type that members and elements behind a value lead to, out of `closing` brackets around it."""

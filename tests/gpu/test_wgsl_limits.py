@@ -146,6 +146,37 @@ def test_a_size_that_cannot_be_worked_out_is_refused_where_it_matters():
             check(text)
 
 
+POINTERS = """struct S { m: i32, a: array<array<i32, 2>, 3> }
+fn f(p: ptr<function, i32>) { *p += 1; }
+fn two(a: i32, p: ptr<function, array<i32, 2>>) { p[0] += a; }
+fn at(p: ptr<private, i32>) { *p += 1; }
+var<private> mine: S;
+var<private> whole: i32;
+var<workgroup> ours: array<atomic<u32>, 3>;
+fn inner(p: ptr<function, array<i32, 2>>, i: i32) { %s }
+""" + MAIN("var s: S; var v = 1; var pair = array(1, 2); let r = &s; let q = &(*r).a[1]; inner(&pair, 1); %s")
+
+
+@pytest.mark.parametrize(
+    ("inside", "main"),
+    [("f(&p[i]);", ""), ("f(&(*p)[1]);", ""), ("f(&((*p)[1]));", ""), ("", "f(&s.m);"), ("", "two(1, &s.a[1]);"),
+     ("", "two(1, q);"), ("", "two(s.m, &(*q));"), ("", "let p = &r.m; f(p);"), ("", "f(&q[0]);"), ("", "at(&mine.m);"),
+     ("", "at(&mine.a[v][v]);"), ("", "let p = &mine; at(&p.m);")],
+)  # fmt: skip
+def test_a_pointer_to_a_part_of_a_variable_is_not_given_to_naga(inside, main):
+    with pytest.raises(xl.ShaderError, match=r"^mine:[89]:\d+: (f|two|at) is given a pointer to a part of a variable"):
+        check(POINTERS % (inside, main))
+    wgsl_limits.check(wgsl.from_text(POINTERS % (inside, main), "mine"), WORKGROUP, by_naga=False)
+
+
+@pytest.mark.gpu
+def test_other_pointers_are(lavapipe):
+    inside = "two(i, p); two((*p)[1], p); two(p[0], &(*p));"
+    main = "f(&v); let p = &v; f(p); f(&(*p)); at(&whole); mine.m = 1; *q = pair; (*q)[1] = v;"
+    main += "s.m = (&pair)[0]; atomicAdd(&ours[1], 1u);"
+    lavapipe.pipeline(wgsl.from_text(POINTERS % (inside, main)), "main")
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -285,6 +316,8 @@ def run():
     for body in (
         "var<private> big: array<u32, 100000000>;\\nfn work(s: u32, l: u32, d: u32) { big[d] = s; out[d] = big[s]; }",
         "fn work(s: u32, l: u32, d: u32) { out[d] = " + "(" * 10000 + "1u" + ")" * 10000 + "; }",
+        "fn f(p: ptr<function, u32>) { *p = 1u; }\\nfn work(s: u32, l: u32, d: u32) { out[d] = s; }\\n"
+        "fn g(i: u32) { var a = array(i, i); f(&a[1]); }",
     ):
         try:
             xl.expand([3, 2], "flat", body=body, buffers={"out": np.zeros(5, np.uint32)}, device=device)
@@ -303,7 +336,7 @@ thread.join()
 def test_bodies_that_ended_the_process_are_refused_and_the_device_goes_on(gpu):
     name = "swiftshader" if "SwiftShader" in gpu.info.name else gpu.info.name
     done = subprocess.run([sys.executable, "-c", FATAL, name], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout.split("\n")) == (0, ["body 1", "body 1", "5", ""]), done.stderr
+    assert (done.returncode, done.stdout.split("\n")) == (0, ["body 1", "body 1", "body 3", "5", ""]), done.stderr
 
 
 @pytest.mark.gpu
