@@ -18,7 +18,8 @@ from expandlab.wgsl import anchor
 ITEMS, LONGEST_ROUNDS = 16, 16
 # Every block adds up the sums of all blocks before it, which stays cheap up to this many.
 MOST_BLOCKS = 2048
-# A src with more tiles than this hands them to its workgroup; place.wgsl has the same.
+# A src with more tiles than this hands them to its workgroup. Small tiles are many: where most src were shared out, one
+# after the other, most of the workgroup would look on.
 ALONE = 32
 _SHADERS, _ENTRIES = "expansion/tile_search", "expansion/serial_merge"
 _REDUCE, _PLACE, _KEEP_ENDS = (f"{_SHADERS}/{name}.wgsl" for name in ("reduce", "place", "keep_ends"))
@@ -77,7 +78,8 @@ def add_place(p: Passes, *, tile: int, tile_threads: int, entries: bool) -> None
     )  # fmt: skip
     # Not prepared, the last block writes the whole state: one dispatch less.
     state = () if p.prepared else ("state",)
-    cut = {"TILE": tile, "TILE_THREADS": tile_threads, "PREPARED": int(p.prepared)}
+    alone = size if entries else ALONE
+    cut = {"TILE": tile, "TILE_THREADS": tile_threads, "ALONE": alone, "PREPARED": int(p.prepared)}
     p.add(
         "place", file=_PLACE, twin=lambda b: _place(b, tile, tile_threads, entries, p.prepared),
         overwrites=(kept, owners, "indirect", *state), constants={"ROW": row, **cut}, rename={"tile_src": owners},
@@ -141,9 +143,10 @@ def place_steps(m: MapBuilder, counts: np.ndarray, ends: np.ndarray, tile: int, 
         m.rounds("place", "store the end of a range", anchor(_KEEP_ENDS, "store"), lanes, in_row)
     starts = ends - counts
     tiles = -(-ends // tile) + -starts // tile
-    alone = np.bincount(np.arange(len(counts)) // row, np.where(tiles > ALONE, 0, tiles), lanes.launched)
+    giant = tiles > (size if entries else ALONE)
+    alone = np.bincount(np.arange(len(counts)) // row, np.where(giant, 0, tiles), lanes.launched)
     m.rounds("place", "write down a tile", anchor(_PLACE, "tile"), lanes, alone.astype(np.int64))
     shared = np.zeros((blocks, size), np.int64)
-    for src in np.flatnonzero(tiles > ALONE):
+    for src in np.flatnonzero(giant):
         shared[src // (row * size)] += np.maximum(0, -((np.arange(size) - tiles[src]) // size))
     m.rounds("place", "write down a giant's tile", anchor(_PLACE, "share"), lanes, shared.ravel())

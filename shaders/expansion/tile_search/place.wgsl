@@ -10,14 +10,11 @@
 // Load-balancing search, place: what a prefix sum, its set-up and a search for every tile do, in one pass.
 // (1) Each block adds up the sums of the blocks before it; the last one so knows P2. (2) It scans its own counts and
 // keeps the end of every src's range of items, as `<keep>` says. (3) A src that owns the first item of a tile writes
-// itself down as `tile_src`. One with very many tiles hands them to the whole workgroup.
+// itself down as `tile_src`. One with more than ALONE tiles hands them to the whole workgroup.
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
 @group(0) @binding(2) var<storage, read> sums: array<u32>;
 @group(0) @binding(4) var<storage, read_write> tile_src: array<u32>;
 @group(0) @binding(5) var<storage, read> wraps: array<u32>;
-
-// A thread writes this many tiles in about the time that the workgroup takes to share a src out.
-const ALONE: u32 = 32u;
 
 // Sums of low and of high halves: at most 2048 blocks, so neither can wrap where the whole would.
 var<workgroup> halves: array<vec2<u32>, WG>;
