@@ -17,14 +17,14 @@ pip="$python -m pip --quiet --disable-pip-version-check --no-input"
 
 case $what in
 newest)
-    $pip install --upgrade --upgrade-strategy eager -e '.[lab,dask,test]'
+    $pip install --upgrade --upgrade-strategy eager -e '.[lab,dask,docs,test]'
     $pip freeze --exclude-editable
-    PATH="$venv/bin:$PATH" exec "$python" -m pytest "$@"
+    PATH="$venv/bin:$PATH" EXPANDLAB_PYTHON=$python exec bash .ci/test.sh "$@"
     ;;
 oldest)
     $pip install -r requirements-oldest.lock
     $pip install --no-deps --no-build-isolation -e .
-    PATH="$venv/bin:$PATH" exec "$python" -m pytest "$@"
+    PATH="$venv/bin:$PATH" EXPANDLAB_PYTHON=$python exec bash .ci/test.sh "$@"
     ;;
 wheel)
     rm -rf build/dist build/outside

@@ -6,7 +6,8 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-python=.venv/bin/python
+# Which environment, relative to this folder or not; .ci/against.sh has others.
+python=${EXPANDLAB_PYTHON:-.venv/bin/python}
 began=$SECONDS
 folder=$(mktemp -d)
 running=()

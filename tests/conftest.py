@@ -7,6 +7,7 @@ machine that is meant to have it cannot pass without noticing.
 
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 from typing import NoReturn, TypeVar
@@ -19,6 +20,10 @@ Found = TypeVar("Found")
 PARTS = {"browser": ("browser",), "kernels": ("expansion", "topk")}
 # Taken out, so that a pytest which a test starts runs what it is told to.
 PART = os.environ.pop("EXPANDLAB_TEST_PART", None)
+
+# A shell without job control starts what it puts in the background with interrupts ignored, and children inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _part(path: Path) -> str:

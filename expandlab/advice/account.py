@@ -18,7 +18,7 @@ from expandlab.advice.term import FRONT_POWER, LAUNCH_POWER, WORK_POWER, Launche
 from expandlab.expansion.buckets import BUCKETS
 from expandlab.expansion.strategies.size_classes import GROUP, piece_items
 from expandlab.expansion.strategies.workgroup_scan import ROUNDS
-from expandlab.expansion.tiles import ITEMS
+from expandlab.expansion.tiles import ITEMS, share_of_thread
 from expandlab.graph.fold import fold
 
 
@@ -147,6 +147,14 @@ def _tile(s: Statistics) -> list[Term]:
     ]  # fmt: skip
 
 
+def _merge(s: Statistics) -> list[Term]:
+    return [
+        _src(s, "the prefix sum of items and entries"), _items(s),
+        Term("entries", s.busy_src, f"writing and reading {s.busy_src:,} entries"),
+        Term("sums", s.sums_read, "blocks that add up the sums before them"),
+    ]  # fmt: skip
+
+
 def _heads(s: Statistics) -> list[Term]:
     return [_src(s, "the prefix sum"), _items(s), Term("marks", s.busy_src, f"scattering {s.busy_src:,} heads")]
 
@@ -218,6 +226,13 @@ def _tile_rows(s: Statistics) -> int:
     return whole * tile + (-(-rest // row) + idle) * row
 
 
+def _merge_rows(s: Statistics) -> int:
+    share = share_of_thread(s.items, s.size)
+    whole, rest = divmod(s.items, share)
+    idle = _groups(s, whole + bool(rest)) - whole - bool(rest)
+    return whole * share + 4 * (-(-rest // 4) + idle)
+
+
 ACCOUNTS: dict[str, Account] = {
     "flat": Account(_flat, lambda s: _groups(s, s.src * s.widest)),
     "append": Account(_append_each, _one_each),
@@ -233,6 +248,7 @@ ACCOUNTS: dict[str, Account] = {
     "po2_range": Account(_range, lambda s: _groups(s, _align(s.range_items, s.lanes))),
     "workgroup_scan": Account(_blocks, _block_rows),
     "tile_search": Account(_tile, _tile_rows),
+    "serial_merge": Account(_merge, _merge_rows),
     "head_scan": Account(_heads, _one_each),
     "size_classes": Account(_classes, _class_rows),
     "dispatch_each": Account(_dispatches, lambda s: s.rounded(s.counts, s.size)),

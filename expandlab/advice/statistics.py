@@ -92,7 +92,7 @@ class Statistics:
     @cached_property
     def tile_spans(self) -> np.ndarray:
         """How many src each tile of `tile_search` looks at besides its first: int64."""
-        owners = owners_of_tiles(self.ends, self.size)
+        owners = owners_of_tiles(self.ends, ITEMS * self.size)
         return np.append(owners[1:], self.src - 1)[: len(owners)] - owners
 
     @cached_property

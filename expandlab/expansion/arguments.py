@@ -22,36 +22,35 @@ def power_of_two(name: str, value: Any, low: int, high: int) -> int:
     return int(value)
 
 
-def pick_strategy(name: str, counts: np.ndarray, device: Device | None) -> Strategy:
+def pick_strategy(name: str, counts: np.ndarray, device: Device | None, *, body: bool = False) -> Strategy:
     """The strategy called `name`, checked against the counts' caps and the device's features.
 
-    `"auto"` is the first of its preferences that runs. `device=None` asks for the model, which needs no features.
+    `"auto"` is one that runs: where the mapping is only written down (`body=False`), the usual winner on such a device.
+    `device=None` asks for the model, which needs no features.
     """
     from expandlab.expansion.strategies import strategies
 
     known = strategies()
     if name == "auto":
-        return next(known[choice] for choice in _PREFERENCE if obstacle(known[choice], counts, device) is None)
+        return known[_automatic(device, body)]
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"strategy={name!r}: use 'auto' or one of {', '.join(known)}")
     why_not = obstacle(known[name], counts, device)
     if why_not:
-        nearest = next(choice for choice in _PREFERENCE if obstacle(known[choice], counts, device) is None)
-        raise UnsupportedError(f"strategy={name!r}: {why_not}. Nearest one that runs: {nearest!r}")
+        raise UnsupportedError(f"strategy={name!r}: {why_not}. Nearest one that runs: {_ALWAYS!r}")
     return known[name]
 
 
-def pick_prepared(name: str, max_src: int, max_dst: int, device: Device) -> Strategy:
+def pick_prepared(name: str, max_src: int, max_dst: int, device: Device, *, body: bool = False) -> Strategy:
     """The strategy called `name` for counts that are not known yet, only their number and their sum at most."""
-    from expandlab.expansion.strategies import strategies
-
-    chosen = pick_strategy(name, np.zeros(0, np.uint32), device)
+    if name == "auto" and 8 * max_src > device.limits["max_storage_buffer_binding_size"]:
+        # Nothing of it is cut in chunks, and an entry of 8 bytes for each src would not fit.
+        name = _ALWAYS
+    chosen = pick_strategy(name, np.zeros(0, np.uint32), device, body=body)
     for what, asked, cap in (("max_src", max_src, chosen.max_src), ("max_dst", max_dst, chosen.max_dst)):
         if cap is not None and asked > cap:
-            if name == "auto":
-                return strategies()[_PREFERENCE[0]]
             raise UnsupportedError(
-                f"{what}={asked:,}: {chosen.name!r} takes at most {cap:,}. Nearest one that runs: {_PREFERENCE[0]!r}"
+                f"{what}={asked:,}: {chosen.name!r} takes at most {cap:,}. Nearest one that runs: {_ALWAYS!r}"
             )
     return chosen
 
@@ -63,8 +62,15 @@ def runs(name: str, counts: np.ndarray, device: Device) -> bool:
     return obstacle(strategies()[name], counts, device) is None
 
 
-# `prefix_search` needs no feature, caps nothing, and is the usual choice in practice.
-_PREFERENCE = ("prefix_search",)
+# None of the three needs a feature or caps anything. `prefix_search` keeps least, and gives every item a thread of its
+# own, which is what a body with much to do wants; the others win where the mapping is all that is asked for.
+_ALWAYS = "prefix_search"
+
+
+def _automatic(device: Device | None, body: bool) -> str:
+    if body or device is None or device.is_reference:
+        return _ALWAYS
+    return "serial_merge" if device.info.kind == "cpu" else "tile_search"
 
 
 def obstacle(strategy: Strategy, counts: np.ndarray, device: Device | None) -> str | None:

@@ -26,8 +26,8 @@ _KEPT_BINDINGS = 16
 class Expander:
     """An expansion prepared for at most `max_src` src and `max_dst` items.
 
-    strategy, device, body, buffers, workgroup_size, checked: as of `expand`; `strategy="auto"` is one that
-    caps nothing.
+    strategy, device, body, buffers, workgroup_size, checked: as of `expand`; `"auto"` too, but that a
+    `max_src` whose entries do not fit one binding is left to `prefix_search`.
 
     `run(counts)` is `expand` without the preparation. `record(encoder, counts_buffer, src_count)` records the passes
     into the caller's own command encoder, with counts that are already on the GPU, and reads nothing back. It leaves
@@ -62,7 +62,7 @@ class Expander:
         self.max_src = _whole("max_src", max_src)
         self.max_dst = _whole("max_dst", max_dst)
         self.device = resolve(device)
-        self.strategy = pick_prepared(strategy, self.max_src, self.max_dst, self.device)
+        self.strategy = pick_prepared(strategy, self.max_src, self.max_dst, self.device, body=body is not None)
         self._sizes = Sizes(self.max_src, self.max_dst, workgroup_size, self.device.subgroup_size)
         self._body, self._given = body, dict(mapping_of(buffers))
         if body is None and buffers:

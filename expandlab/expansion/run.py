@@ -16,6 +16,7 @@ from expandlab.expansion.endings import store
 from expandlab.expansion.passes import check_total
 from expandlab.expansion.report import Expansion
 from expandlab.expansion.several import check_mergeable, run_on_all
+from expandlab.expansion.strategy import Strategy
 from expandlab.gpu import Device, resolve
 
 
@@ -34,7 +35,8 @@ def expand(
     """Expand every src into its N dst items on a device.
 
     counts: the N of every src, checked as `expandlab.counts.load` checks an array; it is not changed.
-    strategy: a name of `strategies()`, or `"auto"`.
+    strategy: a name of `strategies()`, or `"auto"`, one that runs: with a body `prefix_search`; without one
+        `tile_search`, or `serial_merge` on a software adapter. `advise` chooses by the counts as well.
     body: WGSL that defines `fn work(src: u32, local: u32, dst: u32)`, the caller's own pass 2, called once for every
         item; `dst` numbers the items 0 .. P2-1. None materialises the mapping.
     buffers: {name: array} for the body: each is `var<storage, read_write> name: array<T>` in `@group(1)`, T by dtype
@@ -78,8 +80,7 @@ def expand(
             required=total,
             capacity=limit,
         )
-    # One that runs on all of them.
-    chosen = [pick_strategy(strategy, values, dev) for dev in opened][-1]
+    chosen = _for_all(strategy, values, opened, body is not None)
     with naming_buffers():
         if len(opened) == 1:
             done = run_in_chunks(chosen, values, opened[0], ending, workgroup_size, checked)
@@ -93,6 +94,11 @@ def expand(
         report=done.report,
         graph=done.graph,
     )
+
+
+def _for_all(name: str, values: np.ndarray, opened: list[Device], body: bool) -> Strategy:
+    """The strategy for the counts; `"auto"` is that of the last device, and runs on all."""
+    return [pick_strategy(name, values, dev, body=body) for dev in opened][-1]
 
 
 def _opened(device: Any, devices: Any) -> list[Device]:

@@ -1,24 +1,29 @@
-"""The model of `tile_search`: blocks of counts, tiles of items, and the lanes that work on them."""
+"""Cutting the output in tiles: how the counts are scanned, who owns each tile's first item, and how that is modelled.
+
+Two passes, `reduce` and `place`, in shaders/expansion/tile_search. They keep either the end of every src's range
+(`ends`), or an entry for every src that has items (`entries`), which a thread can walk one by one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from expandlab.expansion.steps import add_loop, search, stepped
-from expandlab.expansion.strategy import Sizes
-from expandlab.expansion.thread_map import Lanes, MapBuilder, ThreadMap, items_of
+from expandlab.expansion.strategy import TOTAL, Passes, settle_twin
+from expandlab.expansion.thread_map import MapBuilder
 from expandlab.wgsl import anchor
 
 # Items for each thread, and the rounds of marking at most; the shaders have the same.
 ITEMS, LONGEST_ROUNDS = 16, 16
 # Every block adds up the sums of all blocks before it, which stays cheap up to this many.
 MOST_BLOCKS = 2048
-# A src with more tiles than this hands them to its workgroup; place.wgsl has the same.
+# A src with more tiles than this hands them to its workgroup. Small tiles are many: where most src were shared out, one
+# after the other, most of the workgroup would look on.
 ALONE = 32
-_REDUCE, _PLACE, _TILE = (f"expansion/tile_search/{name}.wgsl" for name in ("reduce", "place", "tile_items"))
+_SHADERS, _ENTRIES = "expansion/tile_search", "expansion/serial_merge"
+_REDUCE, _PLACE, _KEEP_ENDS = (f"{_SHADERS}/{name}.wgsl" for name in ("reduce", "place", "keep_ends"))
+_TALLY_BUSY, _KEEP_ENTRIES = (f"{_ENTRIES}/{name}.wgsl" for name in ("tally_busy", "keep_entries"))
 
 
 def row_of(src: int, size: int) -> int:
@@ -29,46 +34,89 @@ def row_of(src: int, size: int) -> int:
     return row
 
 
-def owners_of_tiles(ends: np.ndarray, size: int) -> np.ndarray:
-    """The src of every tile's first item."""
+def share_of_thread(items: int, size: int) -> int:
+    """Items that a thread of `serial_merge` owns: ITEMS, or the next power of two that leaves one src few tiles.
+
+    A giant's workgroup writes them all down in at most 2^15 rounds, since some drivers end longer loops.
+    """
+    share = ITEMS
+    while items > (size << 15) * share:
+        share *= 2
+    return share
+
+
+def owners_of_tiles(ends: np.ndarray, tile: int) -> np.ndarray:
+    """The src of the first item of every tile of `tile` items; of `ends` of some src only, the place among them."""
     total = int(ends[-1]) if len(ends) else 0
-    return np.searchsorted(ends, np.arange(0, total, ITEMS * size), side="right")
+    return np.searchsorted(ends, np.arange(0, total, tile), side="right")
 
 
-def model(counts: np.ndarray, sizes: Sizes, memory: Callable[..., Any]) -> ThreadMap:
-    """Workgroup t takes the items of tile t, four neighbours for each thread in turns."""
-    m = MapBuilder("tile_search", sizes)
-    size = sizes.workgroup_size
-    src, local = items_of(counts)
-    ends = np.cumsum(counts, dtype=np.int64)
-    tile_src = owners_of_tiles(ends, size)
-    _place_steps(m, counts, ends)
-    groups = m.lanes(len(tile_src) * size)
-    items, span = (np.zeros(groups.workgroups, np.int64) for _ in "is")
-    begins = np.arange(groups.workgroups, dtype=np.int64) * ITEMS * size
-    items[: len(tile_src)] = np.minimum(len(src) - begins[: len(tile_src)], ITEMS * size)
-    # No src after the next tile's first one has an item in the tile; the last tile looks at all that are left.
-    span[: len(tile_src)] = np.append(tile_src[1:], len(counts) - 1)[: len(tile_src)] - tile_src
-    _tile_steps(m, groups, ends, items, span, tile_src)
-    workgroup, thread, index = _in_fours(items, size)
-    m.lanes(len(workgroup))
-    full = {name: np.full(len(workgroup), -1) for name in ("src", "local", "dst", "entry")}
-    busy = np.flatnonzero(index >= 0)
-    dst = begins[workgroup[busy]] + index[busy]
-    for name, values in (("src", src[dst]), ("local", local[dst]), ("dst", dst), ("entry", src[dst])):
-        full[name][busy] = values
-    wrote = memory({"tile_src": tile_src}, counts, sizes)
-    return m.build_rows(wrote, workgroup=workgroup, thread=thread, **full)
+def add_place(p: Passes, *, tile: int, tile_threads: int, entries: bool) -> None:
+    """Add reduce -> place, with a reset in front where the expansion is prepared.
+
+    tile: items of one. tile_threads: how many threads of pass 2 work on it. entries: keep `entries` and `tile_entry`
+    instead of `ends` and `tile_src`.
+    """
+    size = p.sizes.workgroup_size
+    row = row_of(p.sizes.max_src, size)
+    blocks = max(1, -(-p.sizes.max_src // (row * size)))
+    kept, owners = ("entries", "tile_entry") if entries else ("ends", "tile_src")
+    p.words("sums", blocks)
+    p.words("wraps", blocks)
+    p.words(kept, 2 * p.sizes.max_src if entries else 4 * -(-p.sizes.max_src // 4))
+    p.words(owners, -(-p.sizes.max_dst // tile))
+    if entries:
+        p.words("busy", blocks)
+    if p.prepared:
+        p.reset("state")
+    rows = {"threads": blocks * size, "useful": lambda p1, p2: -(-p1 // row)}
+    # The twins know the length of a row as the shaders do.
+    p.add(
+        "reduce", file=_REDUCE, twin=lambda b: _reduce(b, row, entries), constants={"ROW": row},
+        overwrites=("sums", "wraps", "busy"),
+        slots={"tally": _TALLY_BUSY if entries else f"{_SHADERS}/tally_nothing.wgsl"}, **rows,
+    )  # fmt: skip
+    # Not prepared, the last block writes the whole state: one dispatch less.
+    state = () if p.prepared else ("state",)
+    alone = size if entries else ALONE
+    cut = {"TILE": tile, "TILE_THREADS": tile_threads, "ALONE": alone, "PREPARED": int(p.prepared)}
+    p.add(
+        "place", file=_PLACE, twin=lambda b: _place(b, tile, tile_threads, entries, p.prepared),
+        overwrites=(kept, owners, "indirect", *state), constants={"ROW": row, **cut}, rename={"tile_src": owners},
+        slots={"keep": _KEEP_ENTRIES if entries else _KEEP_ENDS}, **rows,
+    )  # fmt: skip
 
 
-def _in_fours(items: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of workgroups whose threads take four neighbouring items each turn: as `strided`, a step for each item."""
-    group, thread, step = stepped(4 * np.maximum(1, -(-items // (4 * size))), size)
-    item = step // 4 * 4 * size + 4 * thread + step % 4
-    return group, thread, np.where(item < items[group], item, -1)
+def _reduce(b: Any, row: int, entries: bool) -> None:
+    n = b.counts[: b.params[0]].astype(np.uint64)
+    starts = np.arange(0, len(n), row * b.workgroup_size)
+    sums = np.add.reduceat(n, starts) if len(n) else np.zeros(0, np.uint64)
+    b.wraps[: len(sums)] = sums >= 2**32
+    b.sums[: len(sums)] = (sums & 0xFFFFFFFF).astype(np.uint32)
+    if entries and len(n):
+        b.busy[: len(sums)] = np.add.reduceat(n > 0, starts, dtype=np.uint32)
 
 
-def _place_steps(m: MapBuilder, counts: np.ndarray, ends: np.ndarray) -> None:
+def _place(b: Any, tile: int, tile_threads: int, entries: bool, prepared: bool) -> None:
+    if not prepared:
+        b.state[:] = 0
+    n = b.counts[: b.params[0]]
+    # The offsets of the blocks are those of a scan over all: one cumulative sum gives the same as block by block.
+    ends = np.cumsum(n, dtype=np.uint64)
+    total = int(ends[-1]) if len(n) else 0
+    settle_twin(b, total, -(-total // tile) * tile_threads)
+    if entries:
+        src = np.flatnonzero(n)
+        ends = ends[src]
+        b.entries.reshape(-1, 2)[: len(src)] = np.stack([src, ends & 0xFFFFFFFF], axis=1).astype(np.uint32)
+    else:
+        b.ends[: len(n)] = (ends & 0xFFFFFFFF).astype(np.uint32)
+    if b.state[TOTAL]:
+        b.tile_src[: -(-total // tile)] = owners_of_tiles(ends.astype(np.int64), tile)
+
+
+def place_steps(m: MapBuilder, counts: np.ndarray, ends: np.ndarray, tile: int, *, entries: bool = False) -> None:
+    """Add the steps of both passes. ends: of every src's range; the rest as of `add_place`."""
     size = m.workgroup_size
     row = row_of(len(counts), size)
     blocks = max(1, -(-len(counts) // (row * size)))
@@ -76,99 +124,29 @@ def _place_steps(m: MapBuilder, counts: np.ndarray, ends: np.ndarray) -> None:
     thread, rounds = np.arange(lanes.launched), size.bit_length() - 1
     block, local = thread // size, thread % size
     every, strided = lanes.first(lanes.launched), (len(counts) - block * row * size - local + size - 1) // size
-    in_row = np.clip(len(counts) - thread * row, 0, row)
+    in_row, before = np.clip(len(counts) - thread * row, 0, row), np.maximum(0, -((local - block) // size))
     m.rounds("reduce", "add up counts", anchor(_REDUCE, "load"), lanes, np.clip(strided, 0, row))
     m.step("reduce", f"add up the workgroup, {rounds} rounds", anchor(_REDUCE, "reduce"), every)
+    if entries:
+        m.step("reduce", "add up the src that have items", anchor(_TALLY_BUSY, "busy"), every)
     m.step("reduce", "store the block's sum", anchor(_REDUCE, "store"), lanes.active(local == size - 1))
     m.rounds("place", f"take {row} counts", anchor(_PLACE, "load"), lanes, in_row)
-    m.rounds(
-        "place", "add up the blocks before", anchor(_PLACE, "before"), lanes, np.maximum(0, -((local - block) // size))
-    )
+    m.rounds("place", "add up the blocks before", anchor(_PLACE, "before"), lanes, before)
     m.step("place", f"scan the workgroup, {rounds} rounds", anchor(_PLACE, "scan"), every)
-    m.one_thread("place", "launch a workgroup for each tile", anchor(_PLACE, "launch"))
-    m.rounds("place", "store the end of a range", anchor(_PLACE, "store"), lanes, in_row)
+    m.one_thread("place", "launch the threads of all tiles", anchor(_PLACE, "launch"))
+    if entries:
+        m.rounds("place", "add up the entries before", anchor(_KEEP_ENTRIES, "before"), lanes, before)
+        m.step("place", f"scan the entries, {rounds} rounds", anchor(_KEEP_ENTRIES, "scan"), every)
+        busy = np.bincount(np.arange(len(counts)) // row, counts > 0, lanes.launched).astype(np.int64)
+        m.rounds("place", "store an entry", anchor(_KEEP_ENTRIES, "store"), lanes, busy)
+    else:
+        m.rounds("place", "store the end of a range", anchor(_KEEP_ENDS, "store"), lanes, in_row)
     starts = ends - counts
-    tiles = -(-ends // (ITEMS * size)) + -starts // (ITEMS * size)
-    alone = np.bincount(np.arange(len(counts)) // row, np.where(tiles > ALONE, 0, tiles), lanes.launched)
+    tiles = -(-ends // tile) + -starts // tile
+    giant = tiles > (size if entries else ALONE)
+    alone = np.bincount(np.arange(len(counts)) // row, np.where(giant, 0, tiles), lanes.launched)
     m.rounds("place", "write down a tile", anchor(_PLACE, "tile"), lanes, alone.astype(np.int64))
     shared = np.zeros((blocks, size), np.int64)
-    for src in np.flatnonzero(tiles > ALONE):
+    for src in np.flatnonzero(giant):
         shared[src // (row * size)] += np.maximum(0, -((np.arange(size) - tiles[src]) // size))
     m.rounds("place", "write down a giant's tile", anchor(_PLACE, "share"), lanes, shared.ravel())
-
-
-def _tile_steps(
-    m: MapBuilder, lanes: Lanes, ends: np.ndarray, items: np.ndarray, span: np.ndarray, tile_src: np.ndarray
-) -> None:
-    size = m.workgroup_size
-    marked, thread = span <= LONGEST_ROUNDS * size, np.arange(lanes.launched) % size
-    words = ITEMS * size // 32
-    halves = _marking(ends, items, np.where(marked, span, 0), tile_src, size)
-    m.step("tile_items", "take the tile's src", anchor(_TILE, "load"), lanes.active(np.repeat(items > 0, size)))
-    m.step("tile_items", "zero the marks", anchor(_TILE, "zero"), lanes.active(thread < words))
-    m.rounds("tile_items", "mark a first item", anchor(_TILE, "mark"), lanes, sum(halves))
-    add_loop(
-        m, "tile_items", lanes, np.where(thread < words, thread % 8, 0),
-        ("count the marks of one word", anchor(_TILE, "sum"), 1),
-    )  # fmt: skip
-    add_loop(
-        m, "tile_items", lanes, np.where(thread < words // 8, thread, 0),
-        ("count the marks of eight words", anchor(_TILE, "sum-eights"), 1),
-    )  # fmt: skip
-    alone = np.flatnonzero(~marked)
-    if len(alone):
-        _search_steps(m, lanes, ends, items, span, tile_src, alone)
-    for half, marks in enumerate(halves):
-        m.rounds("tile_items", "store an owner under its rank", anchor(_TILE, "own"), lanes, marks)
-        _row_steps(m, lanes, items, marked, range(half * ITEMS // 8, (half + 1) * ITEMS // 8))
-
-
-def _marking(
-    ends: np.ndarray, items: np.ndarray, span: np.ndarray, tile_src: np.ndarray, size: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """How many src each thread marks in either half of its tile: those of its turns that begin there with N > 0."""
-    tile = np.repeat(np.arange(len(span)), span)
-    if not len(tile):
-        return (np.zeros(len(span) * size, np.int64),) * 2
-    turn = np.arange(len(tile)) - (np.cumsum(span) - span)[tile]
-    src = tile_src[tile] + 1 + turn
-    place = ends[src - 1] - tile * ITEMS * size
-    inside = (place < items[tile]) & (ends[src] > ends[src - 1])
-    half = ITEMS * size // 2
-    thread = tile * size + turn % size
-    first, second = (inside & (place // half == number) for number in (0, 1))
-    return tuple(np.bincount(thread[mask], minlength=len(span) * size) for mask in (first, second))
-
-
-def _row_steps(m: MapBuilder, lanes: Lanes, items: np.ndarray, marked: np.ndarray, rows: range) -> None:
-    size = m.workgroup_size
-    place = 4 * np.arange(size)
-    for row in rows:
-        left = (items[:, None] - row * 4 * size - place).clip(0, 4)
-        if not left.any():
-            continue
-        looking = ((left > 0) & marked[:, None]).ravel()
-        m.step("tile_items", "look up the owners of four items", anchor(_TILE, "look"), lanes.active(looking))
-        for item in range(4):
-            m.step("tile_items", "work", anchor(_TILE, "work"), lanes.active((left > item).ravel()))
-
-
-def _search_steps(
-    m: MapBuilder,
-    lanes: Lanes,
-    ends: np.ndarray,
-    items: np.ndarray,
-    span: np.ndarray,
-    tile_src: np.ndarray,
-    alone: np.ndarray,
-) -> None:
-    """The probes of the tiles that search for every item: of each thread's items one after the other."""
-    size = m.workgroup_size
-    tile = np.repeat(alone, items[alone])
-    index = (
-        np.arange(len(tile)) - (np.cumsum(items[alone]) - items[alone])[np.repeat(np.arange(len(alone)), items[alone])]
-    )
-    _, probes = search(ends, tile * ITEMS * size + index, "right", tile_src[tile], tile_src[tile] + span[tile])
-    total = np.zeros(lanes.launched, np.int64)
-    np.add.at(total, tile * size + index // 4 % size, probes)
-    m.rounds("tile_items", "search for the src, one probe", anchor(_TILE, "probe"), lanes, total)

@@ -4,7 +4,7 @@
 @group(1) @binding(0) var<storage, read_write> out_src: array<vec4<u32>>;
 @group(1) @binding(1) var<storage, read_write> out_local: array<vec4<u32>>;
 
-fn emit4(inv: Invocation, count: u32, src: vec4<u32>, local: vec4<u32>, dst: u32) {
+fn emit4(inv: Invocation, count: u32, src: vec4<u32>, local: vec4<u32>, dst: u32, entry: vec4<u32>) {
     if (count > 0u) {
         out_src[dst / 4u] = src;
         out_local[dst / 4u] = local;

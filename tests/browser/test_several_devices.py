@@ -74,5 +74,6 @@ def test_a_search_is_cancelled_and_resumed(notebook):
     if "cancelled" in told:
         panel.press("Resume")
         until("the search to end", lambda: "done: " in " ".join(panel.root.locator(".xl-remark").all_text_contents()))
-    assert not read(panel).found["report"]["cancelled"]
+    # The remark can be there before the result has reached the page.
+    until("the result of the whole search", lambda: not read(panel).found["report"]["cancelled"])
     assert page.complaints() == []

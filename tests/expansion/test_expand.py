@@ -15,7 +15,7 @@ import expandlab as xl
 
 RUNS = [name for name, strategy in xl.strategies().items() if not strategy.modelled]
 # Strategies whose pass-2 threads handle several items each.
-SEVERAL_ITEMS = ("workgroup_scan", "tile_search", "size_classes")
+SEVERAL_ITEMS = ("serial_merge", "workgroup_scan", "tile_search", "size_classes")
 pytestmark = pytest.mark.gpu
 
 
@@ -155,3 +155,17 @@ def test_a_result_has_a_short_repr_and_a_rich_view():
     assert "<table>" in result._repr_html_()
     with pytest.raises(AttributeError):
         result.total = 7
+
+
+@pytest.mark.gpu
+def test_auto_gives_each_item_a_thread_where_a_body_works_on_it(gpu, lavapipe):
+    work = "fn work(src: u32, local: u32, dst: u32) { _ = src; }"
+    assert xl.expand([3, 0, 2], device=gpu, body=work).report.strategy == "prefix_search"
+    assert xl.expand([3, 0, 2], device="reference").report.strategy == "prefix_search"
+    # Both drivers here are software adapters.
+    assert xl.expand([3, 0, 2], device=gpu).report.strategy == "serial_merge"
+    # Its entries would not fit one binding, and a prepared expansion is in one piece.
+    too_many = lavapipe.limits["max_storage_buffer_binding_size"] // 8 + 1
+    for src, name in ((1000, "serial_merge"), (too_many, "prefix_search")):
+        with xl.Expander(max_src=src, max_dst=10, device=lavapipe) as prepared:
+            assert prepared.strategy.name == name

@@ -26,6 +26,7 @@ _IN_ORDER = (
     "po2_range",
     "workgroup_scan",
     "tile_search",
+    "serial_merge",
     "head_scan",
     "size_classes",
     "dispatch_each",

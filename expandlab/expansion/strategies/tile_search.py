@@ -14,63 +14,27 @@ from typing import Any
 
 import numpy as np
 
-from expandlab.expansion.strategy import TOTAL, Passes, Sizes, Strategy, settle_twin
+from expandlab.expansion.strategy import TOTAL, Passes, Sizes, Strategy
 from expandlab.expansion.thread_map import Memory, MemoryRow
-from expandlab.expansion.tiles import ITEMS, model, owners_of_tiles, row_of
+from expandlab.expansion.tile_model import model
+from expandlab.expansion.tiles import ITEMS, add_place
 
 
 def passes(p: Passes) -> None:
     """reduce -> place -> tile_items; with a reset in front where the expansion is prepared."""
     size = p.sizes.workgroup_size
-    row = row_of(p.sizes.max_src, size)
-    blocks = max(1, -(-p.sizes.max_src // (row * size)))
-    tiles = -(-p.sizes.max_dst // (ITEMS * size))
-    p.words("sums", blocks)
-    p.words("wraps", blocks)
-    p.words("ends", 4 * -(-p.sizes.max_src // 4))
-    p.words("tile_src", tiles)
-    if p.prepared:
-        p.reset("state")
-    one_row = {"threads": blocks * size, "useful": lambda p1, p2: -(-p1 // row), "constants": {"ROW": row}}
-    # The twins know the length of a row as the shaders do.
-    p.add("reduce", twin=lambda b: _reduce(b, row), overwrites=("sums", "wraps"), **one_row)
-    one_row["constants"] = {"ROW": row, "PREPARED": int(p.prepared)}
-    # Not prepared, the last block writes the whole state: one dispatch less.
-    state = () if p.prepared else ("state",)
-    p.add(
-        "place", twin=lambda b: _place(b, p.prepared), overwrites=("ends", "tile_src", "indirect", *state), **one_row
-    )  # fmt: skip
+    tile = ITEMS * size
+    add_place(p, tile=tile, tile_threads=size, entries=False)
     # Where the host knows P2 a direct dispatch will do: wgpu checks an indirect one by a dispatch of its own.
     p.expand(
-        "tile_items", twin=_tile_items, indirect="indirect" if p.prepared else tiles * size,
+        "tile_items", twin=_tile_items, constants={"TILE": tile},
+        indirect="indirect" if p.prepared else -(-p.sizes.max_dst // tile) * size,
         useful=lambda p1, p2: _busy_threads(p2, size),
     )  # fmt: skip
 
 
 def _busy_threads(total: int, size: int) -> int:
     return total // (ITEMS * size) * size + min(-(-(total % (ITEMS * size)) // 4), size)
-
-
-def _reduce(b: Any, row: int) -> None:
-    n = b.counts[: b.params[0]].astype(np.uint64)
-    starts = np.arange(0, len(n), row * b.workgroup_size)
-    sums = np.add.reduceat(n, starts) if len(n) else np.zeros(0, np.uint64)
-    b.wraps[: len(sums)] = sums >= 2**32
-    b.sums[: len(sums)] = (sums & 0xFFFFFFFF).astype(np.uint32)
-
-
-def _place(b: Any, prepared: bool) -> None:
-    if not prepared:
-        b.state[:] = 0
-    n = b.counts[: b.params[0]]
-    # The offsets of the blocks are those of a scan over all: one cumulative sum gives the same as block by block.
-    ends = np.cumsum(n, dtype=np.uint64)
-    total = int(ends[-1]) if len(n) else 0
-    b.ends[: len(n)] = (ends & 0xFFFFFFFF).astype(np.uint32)
-    tile = ITEMS * b.workgroup_size
-    settle_twin(b, total, -(-total // tile) * b.workgroup_size)
-    if b.state[TOTAL]:
-        b.tile_src[: -(-total // tile)] = owners_of_tiles(ends.astype(np.int64), b.workgroup_size)
 
 
 def _tile_items(b: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -3,6 +3,7 @@
 //#include lib/params.wgsl
 //#include lib/scan.wgsl
 //#include expansion/tile_search/block.wgsl
+//#include <tally>
 // Load-balancing search, reduce: the sum of each block.
 // A sum that passes 2^32 is caught where it wraps: the value before it was exact, so the wrap makes it smaller.
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
@@ -16,6 +17,7 @@ fn reduce(inv: Invocation) {
     if (inv.local == 0u) {
         atomicStore(&any_wrapped, 0u);
     }
+    begin_tally(inv.local);
     let block = group_index(inv);
     let inside = block < block_count();
     var sum = 0u;
@@ -27,12 +29,14 @@ fn reduce(inv: Invocation) {
             let n = counts[first + i * WG];                                 //: load
             wrapped = wrapped || sum + n < sum;
             sum += n;
+            tally(n);
         }
     } else if (inside) {
         for (var src = first; src < params.src_count; src += WG) {
             let n = counts[src];
             wrapped = wrapped || sum + n < sum;
             sum += n;
+            tally(n);
         }
     }
     let upto = workgroup_scan(inv.local, sum);                              //: reduce
@@ -40,9 +44,11 @@ fn reduce(inv: Invocation) {
     if (wrapped) {
         atomicStore(&any_wrapped, 1u);
     }
+    share_tally();
     workgroupBarrier();
     if (inside && inv.local == WG - 1u) {
         sums[block] = upto;                                                 //: store
         wraps[block] = atomicLoad(&any_wrapped);
+        store_tally(block);
     }
 }

@@ -84,7 +84,7 @@ fn search_row(inv: Invocation, tile: Tile, at: u32, count: u32) {
         src[i] = owner(tile.begins + at + i, tile.first, tile.last);
         place[i] = tile.begins + at + i - start_of(src[i]);
     }
-    emit4(inv, count, src, place, tile.begins + at);
+    emit4(inv, count, src, place, tile.begins + at, src);
 }
 
 fn row_of_four(inv: Invocation, tile: Tile, row: u32, earlier: u32, carried: vec2<u32>) {
@@ -104,7 +104,8 @@ fn row_of_four(inv: Invocation, tile: Tile, row: u32, earlier: u32, carried: vec
     let c = own(found + countOneBits(bits & 7u), tile.first, carried);
     let d = own(found + countOneBits(bits & 15u), tile.first, carried);
     let place = vec4<u32>(at, at + 1u, at + 2u, at + 3u) - vec4<u32>(a.y, b.y, c.y, d.y);
-    emit4(inv, count, vec4<u32>(a.x, b.x, c.x, d.x), place, tile.begins + at);   //: work
+    let src = vec4<u32>(a.x, b.x, c.x, d.x);
+    emit4(inv, count, src, place, tile.begins + at, src);                   //: work
 }
 
 // Everything of one half; returns who owns the items behind its last mark. `earlier`: the marks before the half.
