@@ -148,10 +148,15 @@ def _tile(s: Statistics) -> list[Term]:
 
 
 def _merge(s: Statistics) -> list[Term]:
+    written = s.shares_written
+    longest = int(written.max(initial=0))
     return [
         _src(s, "the prefix sum of items and entries"), _items(s),
         Term("entries", s.busy_src, f"writing and reading {s.busy_src:,} entries"),
         Term("sums", s.sums_read, "blocks that add up the sums before them"),
+        Term("rounds", s.largest_sums(written, s.lanes), "subgroups that write down where the threads of pass 2 begin"),
+        Term("longest", longest, f"{longest:,} of these by one thread, which nothing hides"),
+        Term("giants", s.giant_rounds, f"{s.giant_rounds:,} rounds of one workgroup that does so for giants"),
     ]  # fmt: skip
 
 

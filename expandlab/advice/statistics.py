@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from expandlab.expansion.tiles import ITEMS, LONGEST_ROUNDS, owners_of_tiles, row_of
+from expandlab.expansion.tiles import ITEMS, LONGEST_ROUNDS, owners_of_tiles, row_of, share_of_thread
 
 
 class Statistics:
@@ -113,6 +113,25 @@ class Statistics:
         """Sums that the blocks of `tile_search` read of each other, in rounds of a workgroup."""
         blocks = max(1, -(-self.src // (row_of(self.src, self.size) * self.size)))
         return blocks * -(-blocks // (2 * self.size))
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """Threads of `serial_merge` whose first item is of each src: int64 (P1,)."""
+        return np.diff(-(-self.ends // share_of_thread(self.items, self.size)), prepend=0)
+
+    @cached_property
+    def shares_written(self) -> np.ndarray:
+        """How many of these each thread of pass 1 writes down by itself: int64."""
+        starts = np.arange(0, self.src, row_of(self.src, self.size))
+        alone = np.where(self.shares > self.size, 0, self.shares)
+        return np.add.reduceat(alone, starts) if self.src else alone
+
+    @cached_property
+    def giant_rounds(self) -> int:
+        """Rounds of the workgroup of pass 1 that writes down most of the others, for giants, with all its threads."""
+        starts = np.arange(0, self.src, row_of(self.src, self.size) * self.size)
+        rounds = np.where(self.shares > self.size, -(-self.shares // self.size), 0)
+        return int(np.add.reduceat(rounds, starts).max()) if self.src else 0
 
     @cached_property
     def classes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
