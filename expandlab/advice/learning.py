@@ -84,7 +84,7 @@ def learn(
         recipe = {"kind": kind, "items": items, "mean": mean, "seed": 101 + number, **more}
         if on_progress is not None:
             on_progress(Progress(number, len(INPUTS), f"{kind}, mean {mean:g}, on {device.info.name}", 0.0))
-        taken += _measured(recipe, device, repeats)
+        taken += measured(recipe, device, repeats)
     lanes = _lanes(device)
     return fitted(
         cases_of(taken, lanes, SIZE, fills=[first]),
@@ -104,7 +104,7 @@ def _lanes(device: Device) -> int:
     return Sizes(1, 1, SIZE, device.subgroup_size).align
 
 
-def _measured(recipe: dict, device: Device, repeats: int) -> list[Measurements]:
+def measured(recipe: dict, device: Device, repeats: int) -> list[Measurements]:
     """What runs there within reason; drawing apart, for it can spoil a software driver's timestamps for good."""
     values, _ = from_recipe(recipe)
     s = Statistics(values, _lanes(device), SIZE)
