@@ -28,7 +28,7 @@ __all__ = ["atomic", "body_ending", "naming_buffers", "read_only", "results"]
 _SIGNATURE = "fn work(src: u32, local: u32, dst: u32)"
 _PATTERN = r"fn\s+work\s*\((?:\s*\w+\s*:\s*u32\s*,){2}\s*\w+\s*:\s*u32\s*,?\s*\)\s*\{"
 # Constants that stand in front of a strategy's shader, and what the declarations add.
-_OURS = ("WG", "DISPATCH", "BUCKET", "SPINS", "ROW", "PREPARED", "STORED", "touch")
+_OURS = ("WG", "DISPATCH", "BUCKET", "SPINS", "ROW", "PREPARED", "STORED", "TILE", "LANES", "touch")
 
 
 def body_ending(body: Any, buffers: Mapping[str, Any] | None) -> Ending:

@@ -244,3 +244,12 @@ def test_writing_a_read_only_buffer_says_why_it_does_not_compile(gpu):
 def test_the_reference_cannot_run_wgsl():
     with pytest.raises(xl.UnsupportedError, match="software Vulkan adapter"):
         run("append", "reference", "fn work(src: u32, local: u32, dst: u32) {}")
+
+
+@pytest.mark.parametrize("name", ["TILE", "LANES", "ROW", "BUCKET", "WG"])
+@pytest.mark.parametrize("strategy", ["serial_merge", "tile_search", "prefix_search", "draw_indirect_count"])
+def test_a_body_may_declare_what_a_strategy_calls_its_constants(lavapipe, strategy, name):
+    body = f"const {name} = 3u;\nfn work(src: u32, local: u32, dst: u32) {{ atomicAdd(&sum_of[0], {name}); }}"
+    buffers = {"sum_of": xl.atomic(np.zeros(1, np.uint32))}
+    found = xl.expand([3, 0, 2], strategy, body=body, buffers=buffers, device=lavapipe)
+    assert found.buffers["sum_of"].tolist() == [15]
