@@ -2,20 +2,16 @@
 # What somebody who has never seen the project waits for, with times:  sh .ci/first_contact.sh [BRANCH]
 #
 # Clones this repository into a folder of its own, runs `make lab` there until JupyterLab answers, and runs every
-# notebook from top to bottom. Prints the seconds since the start after each. FIRST_CONTACT: the folder, which is
-# emptied; by default one of the system's temporary ones, removed at the end.
+# notebook from top to bottom. Prints the seconds since the start after each. The folder is a temporary one, removed
+# at the end.
 set -eu
 repository=$(cd "$(dirname "$0")/.." && pwd)
 branch=${1:-HEAD}
-folder=${FIRST_CONTACT:-}
-if [ -z "$folder" ]; then
-    folder=$(mktemp -d)
-    trap 'rm -rf "$folder"' EXIT
-fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 start=$(date +%s)
 say() { echo "$(($(date +%s) - start)) s: $*"; }
 
-rm -rf "$folder/clone"
 git clone --quiet "$repository" "$folder/clone"
 cd "$folder/clone"
 git checkout --quiet --detach "$(git -C "$repository" rev-parse "$branch")"
@@ -23,7 +19,7 @@ say "cloned"
 
 setsid make lab LAB_FLAGS=--no-browser >"$folder/lab.log" 2>&1 &
 lab=$!
-trap 'kill -- "-$lab" 2>/dev/null || true; [ -n "${FIRST_CONTACT:-}" ] || rm -rf "$folder"' EXIT
+trap 'kill -- "-$lab" 2>/dev/null || true; rm -rf "$folder"' EXIT
 until grep -q 'http://127.0.0.1:' "$folder/lab.log"; do
     if ! kill -0 "$lab" 2>/dev/null; then
         cat "$folder/lab.log"
