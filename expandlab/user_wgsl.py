@@ -1,9 +1,9 @@
-"""WGSL of the caller's own: its buffers, its names beside ours, and what is wrong with it in its own lines."""
+"""WGSL of the caller's own: its buffers, and what is wrong with it in its own lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,12 +17,8 @@ from expandlab.errors import ShaderError
 MAX_BUFFERS = 3
 _TYPES = {"uint32": "u32", "int32": "i32", "float32": "f32"}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
-# Words that naga takes for an access mode wherever they stand.
-_WORDS = {"read", "write", "read_write"}
 _BINDING = re.compile(r"@(?:group|binding)\b")
-_DECLARATION = r"(?:fn|struct|alias|const|override|var(?:\s*<[^<>]*>)?)\s+([A-Za-z_]\w*)"
-# The caller may write several in one line; what ours declare inside a function cannot clash.
-_THEIRS, _OURS = re.compile(rf"\b{_DECLARATION}"), re.compile(rf"^{_DECLARATION}", re.M)
+_DIRECTIVE = re.compile(r"(?:^|[;}])\s*(enable|requires|diagnostic)\b")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +66,10 @@ def check_function(text: str, what: str, name: str, signature: str, pattern: str
     bare, unended = wgsl.without_comments(text)
     if unended is not None:
         raise _at(text, unended, what, "the comment that begins here never ends; add */")
+    directive = _DIRECTIVE.search(bare)
+    if directive is not None:
+        told = f"a {what} stands inside a shader, where `{directive[1]}` can no longer come; leave it out"
+        raise _at(text, directive.start(1), what, told)
     found, binding = re.search(rf"\bfn\s+{name}\s*\(", bare), _BINDING.search(bare)
     if found is None:
         raise ShaderError(f"{what}: defines no {signature}; add it", file=what, line=1)
@@ -130,38 +130,8 @@ def declarations(buffers: Mapping[str, BodyBuffer], names: Mapping[str, str]) ->
     return wgsl.from_text("\n".join(lines), "<buffers>")
 
 
-def clashes(
-    text: str, buffers: Iterable[str], folders: Iterable[str], ours: Iterable[str], keep: str
-) -> dict[str, str]:
-    """New names for what the caller calls as our shaders call something of theirs.
-
-    folders: of shaders that stand around the text. ours: names besides those that they declare. keep: the function
-    that we call.
-    """
-    if keep in buffers:
-        raise ValueError(f"buffers[{keep!r}]: that is what the function is called; choose another name")
-    mine = {*_THEIRS.findall(wgsl.without_comments(text)[0]), *buffers} - {keep}
-    known = set(ours) | _WORDS
-    for folder in folders:
-        for path in sorted((wgsl.folder() / folder).rglob("*.wgsl")):
-            known |= set(_OURS.findall(_without_attributes(path.read_text(encoding="utf-8"))))
-    return {name: f"{name}{wgsl.RENAMED}" for name in mine & known}
-
-
-def renamed(text: str, names: Mapping[str, str], what: str) -> wgsl.Source:
-    """The caller's text with new names where they clash, line for line."""
-    for name, new in names.items():
-        # Not a member of a struct, which may be called as it likes.
-        text = re.sub(rf"(?<![.\w]){name}\b", new, text)
-    return wgsl.from_text(text, what)
-
-
 def _declare(number: int, name: str, item: BodyBuffer) -> str:
     element = _TYPES[item.array.dtype.name]
     element = f"atomic<{element}>" if item.atomic else element
     access = "read_write" if item.writes else "read"
     return f"@group(1) @binding({number}) var<storage, {access}> {name}: array<{element}>;"
-
-
-def _without_attributes(text: str) -> str:
-    return re.sub(r"@\w+(?:\([^)]*\))?\s*", "", wgsl.without_comments(text)[0])

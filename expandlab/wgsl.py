@@ -22,7 +22,8 @@ from expandlab.errors import ShaderError
 
 _INCLUDE = re.compile(r"^\s*//#include\s+(<?[\w./-]+>?)\s*$")
 _ANCHOR = re.compile(r"//:\s*([\w-]+)")
-_COMMENT, _NESTED = re.compile(r"//[^\n]*|/\*"), re.compile(r"/\*|\*/")
+# The standard's line breaks all end a comment; lines of a file, and a compiler's line numbers, are counted by \n alone.
+_COMMENT, _NESTED = re.compile("//[^\n\v\f\r\x85\u2028\u2029]*|/\\*"), re.compile(r"/\*|\*/")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Of a text that a user wrote: the compilers' work grows with it, and a shader of this package has some 20 000.
 MOST_CHARACTERS = 2**18
@@ -44,6 +45,13 @@ _UNPLACED = (
         r"(?:\boverride\s+(?={0}\b)|@id\(\s*{0}[iu]?\s*,?\s*\)\s*override\s+)(\w+)",
         "override {0} has no value; write one behind it, or make it a const",
     ),
+    (
+        "Workgroup size is out of range",
+        r"@workgroup_size\s*\(\s*(0)",
+        "a workgroup has one thread at least, and as many as the device's limits say at most",
+    ),
+    ("FLOAT64", r"\b(f64\b|[\d.]+(?:[eE][+-]?\d+)?lf\b)", "WGSL has no 64-bit floating-point numbers; use f32"),
+    ("The base handle .* has to be a struct", r"\b(binding_array)\b", "WGSL has no binding_array; use an array"),
 )
 _BINDING = re.compile(
     r"@group\((\d+)\)\s*@binding\((\d+)\)\s*var<\s*(uniform|storage)\s*(?:,\s*(read|read_write))?\s*>\s*(\w+)\s*:"
@@ -72,12 +80,17 @@ class Binding(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """WGSL ready to compile, with the origin of every line. packaged: all of it is the package's own."""
+    """WGSL ready to compile, with the origin of every line.
+
+    packaged: all of it is the package's own. blamed: what to name where a fault has no place; the caller's text, if
+    there is any, because ours compile.
+    """
 
     name: str
     text: str
     origin: tuple[Line, ...]
     packaged: bool = False
+    blamed: str = ""
 
     @property
     def sha256(self) -> str:
@@ -144,8 +157,8 @@ def _assemble(file: str, constants: tuple[tuple[str, int], ...], slots: tuple[tu
         lines.append(f"const {name}: u32 = {value}u;")
         origin.append(Line("<constants>", number))
     _expand(file, dict(slots), set(), lines, origin)
-    packaged = not any(isinstance(slot, Source) for _, slot in slots)
-    return Source(file, "\n".join(lines) + "\n", tuple(origin), packaged)
+    given = [slot.name for _, slot in slots if isinstance(slot, Source)]
+    return Source(file, "\n".join(lines) + "\n", tuple(origin), not given, given[-1] if given else "")
 
 
 _assembled = lru_cache(maxsize=1024)(_assemble)
@@ -255,8 +268,13 @@ def explain(source: Source, message: str, offset: int = 0) -> ShaderError:
             number = source.text.count("\n", 0, found.start(1)) + 1
             column = found.start(1) - source.text.rfind("\n", 0, found.start(1))
             reason = advice.format(found.group(1)) if advice else reason
+    if source.blamed:
+        # naga's advice is for whole shaders.
+        instead = "; a text that stands inside a shader cannot enable it, so do without"
+        reason = re.sub(r": note: You can enable this extension.*", instead, reason)
     if not number:
-        return ShaderError(f"{source.name}: {reason}\n{message.strip()}", file=source.name)
+        blamed = source.blamed or source.name
+        return ShaderError(f"{blamed}: {reason}\n{message.strip()}", file=blamed)
     return _placed(source, number, column, reason)
 
 
@@ -269,7 +287,8 @@ def fault_at(source: Source, offset: int, reason: str) -> ShaderError:
 def _placed(source: Source, number: int, column: int, reason: str) -> ShaderError:
     where = source.locate(number)
     rows = source.text.split("\n")
-    text = rows[number - 1].rstrip("\r") if 0 < number <= len(rows) else ""
+    # Breaks that end no line of a file would move the caret's line.
+    text = re.sub("[\v\f\r\x85\u2028\u2029]", " ", rows[number - 1].rstrip("\r")) if 0 < number <= len(rows) else ""
     # The caller knows its names without what was put behind those that clash.
     column -= len(RENAMED) * text[: column - 1].count(RENAMED)
     text, reason = text.replace(RENAMED, ""), reason.replace(RENAMED, "")

@@ -14,21 +14,18 @@ from expandlab.user_wgsl import (
     atomic,
     check_function,
     checked_buffer,
-    clashes,
     declarations,
     mapping_of,
     naming_buffers,
     read_only,
-    renamed,
 )
 from expandlab.wgsl import without_comments
+from expandlab.wgsl_names import clashes, renamed
 
 __all__ = ["atomic", "body_ending", "naming_buffers", "read_only", "results"]
 
 _SIGNATURE = "fn work(src: u32, local: u32, dst: u32)"
 _PATTERN = r"fn\s+work\s*\((?:\s*\w+\s*:\s*u32\s*,){2}\s*\w+\s*:\s*u32\s*,?\s*\)\s*\{"
-# Constants that stand in front of a strategy's shader, and what the declarations add.
-_OURS = ("WG", "DISPATCH", "BUCKET", "SPINS", "ROW", "PREPARED", "STORED", "TILE", "LANES", "touch")
 
 
 def body_ending(body: Any, buffers: Mapping[str, Any] | None) -> Ending:
@@ -40,7 +37,7 @@ def body_ending(body: Any, buffers: Mapping[str, Any] | None) -> Ending:
         raise TypeError(f"body={body!r}: give WGSL text that defines {_SIGNATURE}")
     check_function(body, "body", "work", f"{_SIGNATURE}, with no result", _PATTERN)
     checked = {name: checked_buffer(name, value) for name, value in mapping_of(buffers).items()}
-    names = clashes(body, checked, ("lib", "expansion"), _OURS, "work")
+    names = clashes(body, checked, ("lib", "expansion"), "work")
     slots = {
         "emit": "lib/emit_body.wgsl",
         "emit4": "lib/emit4_each.wgsl",

@@ -17,7 +17,8 @@ from expandlab.graph.fold import fold_threads
 from expandlab.searching.leaders import Leaders
 from expandlab.searching.space import digits_of
 from expandlab.topk.keys import keys_of
-from expandlab.user_wgsl import BodyBuffer, check_function, checked_buffer, clashes, declarations, mapping_of, renamed
+from expandlab.user_wgsl import BodyBuffer, check_function, checked_buffer, declarations, mapping_of
+from expandlab.wgsl_names import clashes, renamed
 
 WORKGROUP = 256
 # Picks of a thread: enough that the division for its first one does not matter.
@@ -27,7 +28,6 @@ _LEAST_ROOM = 4096
 # Long enough that launching and reading back do not matter, short enough to be cancelled and to keep a screen alive.
 _PASS_S = (0.05, 0.2)
 _LARGEST_PASS = 2**30
-_OURS = ("WG", "SLOTS", "CHAIN", "FORMAT", "PER_WORD", "LARGEST", "touch")
 
 
 def score_source(
@@ -56,7 +56,7 @@ def score_source(
         if item.atomic:
             raise ValueError(f"buffers[{name!r}]: a score only reads; leave xl.atomic out")
     given = {name: BodyBuffer(item.array, writes=False) for name, item in given.items()}
-    names = clashes(score, given, ("lib", "topk", "search"), (*_OURS, *(more or {})), "score")
+    names = clashes(score, given, ("lib", "topk", "search"), "score")
     constants = {"WG": WORKGROUP, "SLOTS": slots, "CHAIN": CHAIN, "FORMAT": 0, "PER_WORD": 1, "LARGEST": 1} | dict(
         more or {}
     )

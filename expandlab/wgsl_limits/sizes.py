@@ -17,7 +17,8 @@ _OPERATORS = {
     "+": (5, int.__add__), "-": (5, int.__sub__), "*": (6, int.__mul__),
     "/": (6, lambda a, b: _towards_zero(a, b)), "%": (6, lambda a, b: a - b * _towards_zero(a, b)),
 }  # fmt: skip
-_CASTS, _OF_SEVERAL = {"u32", "i32", "u64", "i64", "abs"}, {"min": min, "max": max}
+_CASTS = {"u32", "i32", "u64", "i64", "abs"}
+_OF_SEVERAL = {"min": min, "max": max, "clamp": lambda value, low, high: min(max(value, low), high)}
 _BITS = 64
 # Types that are read inside others; WGSL promises less.
 _DEEP = 32
@@ -174,9 +175,13 @@ class Sizes:
             return abs(value) if word == "abs" and value is not None else value, self.text.behind(opens)
         if word in _OF_SEVERAL and self.words[place + 1] == "(":
             stop = self.text.behind(place + 1)
-            comma = self.text.find((",",), place + 2, stop - 1)
-            values = [self.number(place + 2, comma), self.number(comma + 1, stop - 1)]
-            return None if None in values else _OF_SEVERAL[word](values), stop
+            values, begin = [], place + 2
+            while begin < stop - 1:
+                comma = self.text.find((",",), begin, stop - 1)
+                values.append(self.number(begin, comma))
+                begin = comma + 1
+            fits = len(values) == (3 if word == "clamp" else 2) and None not in values
+            return _OF_SEVERAL[word](*values) if fits else None, stop
         found = _INTEGER.match(word)
         # Nobody means a number of more digits, and Python takes long for it.
         return (int(found[1], 0) if len(word) < 24 else None) if found else self.numbers.get(word), place + 1

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from definition import pairs
 
 import expandlab as xl
+from expandlab.expansion.body import body_ending
+from expandlab.expansion.passes import build
+from expandlab.expansion.strategy import Sizes
+from expandlab.wgsl_names import names_of
 
 RUNS = [name for name, strategy in xl.strategies().items() if not strategy.modelled]
 COUNTS = xl.counts.make("geometric", 400, mean=6.0, seed=9)
@@ -211,6 +217,37 @@ def test_a_compile_error_points_at_the_callers_line(gpu):
         ("fn work(s: u32, l: u32, d: u32) {}", {"work": np.zeros(1, np.uint32)}, ValueError, r"buffers\['work'\]"),
         ("fn work(s: u32, l: u32, d: u32) {}", {"array": np.zeros(1, np.uint32)}, ValueError, "buffers: a name"),
         ("fn work(s: u32, l: u32, d: u32) {}", {"fn": np.zeros(1, np.uint32)}, ValueError, "buffers: a name"),
+        *(
+            (
+                f"// one\n{directive};\nfn work(s: u32, l: u32, d: u32) {{}}",
+                {},
+                xl.ShaderError,
+                "body:2: .*leave it out",
+            )
+            for directive in ("enable f16", "requires pointer_composite_access", "diagnostic(off, subgroup_uniformity)")
+        ),
+        ("fn work(s: u32, l: u32, d: u32) {\n let a = f16(1); }", {}, xl.ShaderError, "body:2:10: .*so do without"),
+        ("fn work(s: u32, l: u32, d: u32) {\n let a = f64(1); }", {}, xl.ShaderError, "body:2:10: .*use f32"),
+        ("fn work(s: u32, l: u32, d: u32) {\n let a = 1.5lf; }", {}, xl.ShaderError, "body:2:10: .*use f32"),
+        (
+            "@compute\n@workgroup_size(0)\nfn other() {}\nfn work(s: u32, l: u32, d: u32) {}",
+            {},
+            xl.ShaderError,
+            "body:2:17: a workgroup has one thread at least",
+        ),
+        (
+            "var<private> a: binding_array<u32>;\nfn work(s: u32, l: u32, d: u32) {}",
+            {},
+            xl.ShaderError,
+            "body:1:17: .*use an array",
+        ),
+        # What a comment hides by other breaks than \\n is checked like the rest.
+        (
+            "// a\u2028@group(0) @binding(9) var<uniform> u: u32;\nfn work(s: u32, l: u32, d: u32) {}",
+            {},
+            xl.ShaderError,
+            "body:1: a body declares no bindings",
+        ),
         (5, {}, TypeError, "body=5"),
         (None, {"a": np.zeros(1, np.uint32)}, ValueError, "body="),
         ("fn work(s: u32, l: u32, d: u32) {}", {"a": np.zeros(1)}, TypeError, r"buffers\['a'\].*float64"),
@@ -244,6 +281,43 @@ def test_writing_a_read_only_buffer_says_why_it_does_not_compile(gpu):
 def test_the_reference_cannot_run_wgsl():
     with pytest.raises(xl.UnsupportedError, match="software Vulkan adapter"):
         run("append", "reference", "fn work(src: u32, local: u32, dst: u32) {}")
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\v", "\f", "\r", "\x85", "\u2028", "\u2029"])
+def test_a_comment_ends_at_every_line_break_of_the_standard(lavapipe, line_break):
+    body = f"// mine{line_break}fn work(s: u32, l: u32, d: u32) {{ // here{line_break} seen[d] += s + 1u; }}"
+    found = xl.expand([1, 2], "prefix_search", body=body, buffers={"seen": np.zeros(3, np.uint32)}, device=lavapipe)
+    assert found.buffers["seen"].tolist() == [1, 2, 2]
+
+
+def test_members_and_locals_may_be_called_as_ours_are(lavapipe):
+    body = """
+struct Row { size: u32, @align(8) counts: u32, sum: u32, }
+fn size(row: Row) -> u32 { return row.size; }
+fn sum_of_body() -> u32 { return 3u; }
+fn sum() -> u32 { return 4u; }
+fn min(a: u32, b: u32) -> u32 { return a + b; }
+fn work(src: u32, local: u32, dst: u32) {
+    var sum_now = sum() + sum_of_body();
+    var length = length(vec2f(3.0, 4.0));
+    let entries = Row(size(Row(2u, 1u, 1u)), src, 1u);
+    state[dst] = entries . size + entries.counts + min(sum_now, entries.sum) + u32(length);
+}
+"""
+    found = xl.expand([1, 2], "po2_merged", body=body, buffers={"state": np.zeros(3, np.uint32)}, device=lavapipe)
+    # size 2, counts = src, min is the caller's sum of 7 and 1, the length 5.
+    assert np.array_equal(found.buffers["state"], 15 + pairs(np.array([1, 2]))[:, 0])
+
+
+@pytest.mark.parametrize("strategy", RUNS)
+def test_every_name_in_front_of_a_shader_is_one_that_a_body_may_have(strategy):
+    names = names_of(("lib", "expansion"))
+    ending = body_ending("fn work(s: u32, l: u32, d: u32) {}", {"a": np.zeros(1, np.uint32)})
+    for lanes in (None, 8):
+        built = build(xl.strategies()[strategy], Sizes(300, 2000, 64, lanes), ending)
+        for one in built.graph.passes.values():
+            told = re.findall(r"^(?:const|override)\s+(\w+)|^fn (touch)\b", one.kernel.source.text, re.M)
+            assert {first or second for first, second in told} <= names
 
 
 @pytest.mark.parametrize("name", ["TILE", "LANES", "ROW", "BUCKET", "WG"])

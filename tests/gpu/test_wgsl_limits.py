@@ -213,10 +213,9 @@ def programs(draw):
         if numbers and draw(st.booleans()):
             name = draw(st.sampled_from(sorted(numbers)))
             return f"({value} + {name} - {name} % {10**6} / 1)", value + numbers[name] - numbers[name] % 10**6
-        text = draw(
-            st.sampled_from(["{0}", "{0}u", "(({0}))", "0x{0:x}", "{0} << 0u", "u32({0})", "max({0}, -7 + 2 * 3)"])
-        )
-        return text.format(value), value if "max" not in text else max(value, -1)
+        forms = ["{0}", "{0}u", "(({0}))", "0x{0:x}", "{0} << 0u", "u32({0})", "max({0}, -7 + 2 * 3)"]
+        text = draw(st.sampled_from([*forms, "clamp({0}, -(1), 0x7fff)"]))
+        return text.format(value), value
 
     for index in range(draw(st.integers(0, 8))):
         kind = draw(st.sampled_from(["const", "alias", "struct", "array"]))

@@ -29,6 +29,17 @@ def weighted(space, seed=0, most=50):
     return f"fn score(pick: array<u32, {len(space)}>) -> f32 {{ return {terms}; }}", weights
 
 
+@pytest.mark.parametrize("name", ["params", "state", "sum", "pick_at", "TILE", "SLOTS"])
+def test_a_score_may_call_its_own_as_the_shaders_call_theirs(name, lavapipe):
+    score = f"""
+struct Row {{ {name}: u32, }}
+fn {name}(row: Row) -> f32 {{ return f32(row.{name}); }}
+fn score(pick: array<u32, 2>) -> f32 {{ let length = Row(3u * pick[0] + pick[1]); return {name}(length); }}
+"""
+    found = xl.search((3, 3), score, k=2, devices=[lavapipe])
+    assert found.scores.tolist() == [8.0, 7.0]
+
+
 def brute_force(space, weights, k):
     """(numbers, scores, picks) of the k best, by the definition."""
     picks = np.indices(space).reshape(len(space), -1).T
