@@ -15,6 +15,7 @@ from expandlab import wgsl, wgsl_limits
 from expandlab.errors import DeviceError, ShaderError
 from expandlab.gpu import adapters as _adapters
 from expandlab.gpu.adapters import DeviceInfo
+from expandlab.gpu.kept import Kept
 from expandlab.gpu.limits import DEFAULT_LIMITS, required_limits, standard_limits
 from expandlab.gpu.trusted import trusted_module
 from expandlab.gpu.waiting import NoAnswer, Waiting
@@ -35,6 +36,8 @@ _WANTED_FEATURES = (
 )
 # Of the attachment that a pass of draws must have; nothing is written to it.
 POINT_FORMAT = "depth16unorm"
+# Compiled shaders that a device keeps; on a software adapter each has some 0.7 MB of machine code.
+_MOST_SHADERS = 256
 _SUBGROUP_WORDS = ("subgroup", "quadBroadcast", "quadSwap")
 
 
@@ -55,8 +58,7 @@ class Device:
         self.gpu = gpu
         self.lock = threading.RLock()
         self._waiting = Waiting()
-        self._modules: dict[Any, Any] = {}
-        self._pipelines: dict[Any, Any] = {}
+        self._modules, self._pipelines = Kept(_MOST_SHADERS), Kept(_MOST_SHADERS)
         if gpu is None:
             self.limits: dict[str, int] = dict(DEFAULT_LIMITS)
             self.features: tuple[str, ...] = ()
@@ -117,6 +119,11 @@ class Device:
             self.gpu.queue.submit([encoder.finish()])
             return int(self.read(buffer)[0])
 
+    def or_open_wider(self, limit: str, needed: int) -> str:
+        """The end of an error's advice where this adapter, opened with all its limits, has `needed` of `limit`."""
+        wider = self.info.limits.get(limit, 0) >= needed > self.limits[limit]
+        return ", or open the device with limits='adapter'" if wider else ""
+
     def errors(self, doing: str) -> Any:
         """Context that turns the implementation's errors into `DeviceError`; `doing` says what was going on."""
         return _Errors(self, doing)
@@ -127,17 +134,17 @@ class Device:
         checked=False leaves out naga's run-time checks of bounds and loops; Tint has no such form and keeps its own.
         """
         checked = checked or self.is_dawn
-        key = (source.text, checked)
-        if key not in self._modules:
-            most = self.limits["max_compute_workgroup_storage_size"]
-            wgsl_limits.check(source, most, by_naga=not self.is_dawn)
-            header = self._header(source)
-            try:
-                make = self.gpu.create_shader_module if checked else partial(trusted_module, self.gpu)
-                self._modules[key] = make(label=source.name, code=header + source.text)
-            except self.api.GPUError as error:
-                raise self._explained(source, error, header.count("\n")) from None
-        return self._modules[key]
+        return self._modules.get((source.text, checked), partial(self._make_module, source, checked))
+
+    def _make_module(self, source: wgsl.Source, checked: bool) -> Any:
+        most = self.limits["max_compute_workgroup_storage_size"]
+        wgsl_limits.check(source, most, by_naga=not self.is_dawn)
+        header = self._header(source)
+        make = self.gpu.create_shader_module if checked else partial(trusted_module, self.gpu)
+        try:
+            return make(label=source.name, code=header + source.text)
+        except self.api.GPUError as error:
+            raise self._explained(source, error, header.count("\n")) from None
 
     def _explained(self, source: wgsl.Source, error: Exception, offset: int = 0) -> DeviceError:
         """What is wrong with a shader; or with the device, where it is lost and compiles nothing any more."""
@@ -151,30 +158,31 @@ class Device:
         return ""
 
     def pipeline(self, source: wgsl.Source, entry: str, *, checked: bool = True, moving: str | None = None) -> Any:
-        """The compute pipeline of `source`'s entry point, cached for the life of the device.
+        """The compute pipeline of `source`'s entry point, cached.
 
         moving: a buffer of the shader whose bind group takes an offset each time that it is set, by its variable.
         """
-        key = (source.text, entry, checked, moving)
-        if key not in self._pipelines:
+
+        def make() -> Any:
             module = self.module(source, checked=checked)
             try:
-                self._pipelines[key] = self.gpu.create_compute_pipeline(
+                return self.gpu.create_compute_pipeline(
                     label=source.name,
                     layout="auto" if moving is None else self._moving_layout(source, moving),
                     compute={"module": module, "entry_point": entry},
                 )
             except self.api.GPUError as error:
                 raise self._explained(source, error) from None
-        return self._pipelines[key]
+
+        return self._pipelines.get((source.text, entry, checked, moving), make)
 
     def point_pipeline(self, source: wgsl.Source, entry: str, *, checked: bool = True) -> Any:
         """The render pipeline of points with `source`'s vertex stage and no fragment stage, cached as well."""
-        key = (source.text, entry, checked, "points")
-        if key not in self._pipelines:
+
+        def make() -> Any:
             module = self.module(source, checked=checked)
             try:
-                self._pipelines[key] = self.gpu.create_render_pipeline(
+                return self.gpu.create_render_pipeline(
                     label=source.name,
                     layout="auto",
                     vertex={"module": module, "entry_point": entry},
@@ -183,7 +191,8 @@ class Device:
                 )
             except self.api.GPUError as error:
                 raise self._explained(source, error) from None
-        return self._pipelines[key]
+
+        return self._pipelines.get((source.text, entry, checked, "points"), make)
 
     def _moving_layout(self, source: wgsl.Source, moving: str) -> Any:
         """The pipeline layout as the shader declares it: an automatic one has no moving offsets."""

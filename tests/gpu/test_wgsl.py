@@ -7,6 +7,7 @@ import pytest
 
 import expandlab as xl
 from expandlab import wgsl
+from expandlab.gpu import device
 from expandlab.graph import fold
 
 FILES = sorted(str(path.relative_to(wgsl.folder())) for path in wgsl.folder().rglob("*.wgsl"))
@@ -82,6 +83,23 @@ def test_a_device_stays_usable_after_a_compile_error(gpu):
 def test_pipelines_are_compiled_once(gpu):
     source = wgsl.load("expansion/reset.wgsl", constants={"WG": 64})
     assert gpu.pipeline(source, "reset") is gpu.pipeline(source, "reset")
+
+
+@pytest.mark.gpu
+def test_the_shader_that_was_not_used_for_longest_is_forgotten_first(lavapipe, monkeypatch):
+    monkeypatch.setattr(device, "_MOST_SHADERS", 2)
+    copy = xl.adopt(lavapipe.gpu)
+    first, second, third = (wgsl.load("expansion/reset.wgsl", constants={"WG": size}) for size in (32, 64, 128))
+    kept = copy.pipeline(first, "reset")
+    copy.pipeline(second, "reset")
+    assert copy.pipeline(first, "reset") is kept
+    copy.pipeline(third, "reset")
+    assert len(copy._pipelines) == len(copy._modules) == 2 and copy.pipeline(first, "reset") is kept
+    # What is still in use elsewhere is not ended by that.
+    with xl.Expander("append", max_src=9, max_dst=99, device=copy) as prepared:
+        for size in (32, 64, 128):
+            copy.pipeline(wgsl.load("expansion/reset.wgsl", constants={"WG": size}), "reset")
+        assert prepared.run([3, 1]).total == 4
 
 
 EDGES = [
