@@ -30,6 +30,9 @@ done
 running=()
 cat "$folder/kernels" "$folder/browser"
 
+# What failed in any part once more, because their reports are long.
+grep -ahE '^(FAILED|ERROR) ' "$folder"/* | cut -c1-300
+
 # "3 failed, 120 passed, 4 skipped in 12.34s" of each, added up.
 for name in others kernels browser; do
     grep -aE '(passed|failed|errors?|skipped|no tests ran|deselected).* in [0-9.]+s' "$folder/$name" | tail -n 1

@@ -112,3 +112,11 @@ class UnknownNameError(GraphError):
 
 class IndependenceError(GraphError):
     """Passes that declare independent writes to the same bytes run on different devices."""
+
+
+class ExportError(ExpandlabError, OSError):
+    """An export cannot be written there, or read back, or not as this kind of file."""
+
+    # OSError's own would print two arguments as `[Errno ...]`.
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""

@@ -10,13 +10,14 @@ import io
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from expandlab.errors import ExpandlabError
+from expandlab.errors import ExportError
 from expandlab.expansion.record import record_map
 from expandlab.expansion.thread_map import ThreadMap, thread_map
 from expandlab.gpu import Device, resolve
@@ -34,14 +35,6 @@ __all__ = ["FORMATS", "ExportError", "commit", "content", "page_content", "pictu
 FORMATS = ("png", "svg", "pdf", "csv", "json")
 MAP_COLUMNS = ("dispatch", "workgroup", "subgroup", "lane", "src", "local", "bucket", "dst", "entry")
 _CSV_LINE = "# provenance: "
-
-
-class ExportError(ExpandlabError, OSError):
-    """An export cannot be written there, or read back, or not as this kind of file."""
-
-    # OSError's own would print two arguments as `[Errno ...]`.
-    def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""
 
 
 def picture(settings: PanelSettings, fmt: str, *, device: Device | None = None) -> bytes:
@@ -255,14 +248,24 @@ def _replace(path: Path, data: bytes) -> Path:
     """Write a temporary file beside `path`, then put it in its place: readers see the old file or the new one."""
     temporary = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "xb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    except OSError as error:
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with open(temporary, "xb") as file:
+                file.write(data)
+            os.replace(temporary, path)
+    except ExportError:
         temporary.unlink(missing_ok=True) if temporary.parent.is_dir() else None
-        raise ExportError(f"{path}: cannot be written ({error.strerror or error}); choose another place") from error
+        raise
     return path
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the system says while `path` is written into an ExportError that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise ExportError(f"{path}: cannot be written ({error.strerror or error}); choose another place") from error
 
 
 def read_provenance(path: str | Path) -> dict[str, Any]:

@@ -25,7 +25,6 @@ import expandlab as xl  # noqa: E402
 from expandlab.advice import learning  # noqa: E402
 from expandlab.advice.account import terms  # noqa: E402
 from expandlab.advice.clock import full_fill  # noqa: E402
-from expandlab.advice.fit import probability_of_first  # noqa: E402
 from expandlab.advice.model import Case, CostModel, score  # noqa: E402
 from expandlab.advice.term import Launches  # noqa: E402
 from expandlab.expansion import strategies  # noqa: E402
@@ -128,12 +127,9 @@ def settled():
                 }  # fmt: skip
         fresh[row["part"]].append(Case(s, ms, clock))
         if row["part"] == "choice":
-            said = {n: MODEL.predict(n, s) for n in ms if n in MODEL.fits}
-            order = sorted(said, key=lambda n: said[n].ms)
-            best = min(ms, key=ms.get)
-            logs, spread = np.log([said[n].ms for n in order]), np.array([said[n].deviation for n in order])
-            row |= {"first": order[0], "best": best, "off": ms[order[0]] / ms[best] - 1,
-                    "sure": probability_of_first(logs, spread)}  # fmt: skip
+            said, sure = MODEL.rank(ms, s)
+            first, best = next(iter(said)), min(ms, key=ms.get)
+            row |= {"first": first, "best": best, "off": ms[first] / ms[best] - 1, "sure": sure}
     scores = {
         "choices": score(MODEL, fresh["choice"]).to_dict(),
         "choices at the full clock": score(MODEL, [c for c in fresh["choice"] if c.clock == 1.0]).to_dict(),

@@ -11,11 +11,8 @@ from __future__ import annotations
 import os
 import sys
 
-import numpy as np
-
 import expandlab as xl
 from expandlab.advice import learning
-from expandlab.advice.fit import probability_of_first
 from expandlab.advice.model import Case, CostModel, cases_of, score
 
 KINDS = (("poisson", {}), ("meshlets", {}), ("ramp", {}), ("sawtooth", {}), ("lognormal", {"shape": {"sigma": 1.2}}))
@@ -29,14 +26,11 @@ def load() -> str:
 
 def told(model: CostModel, case: Case) -> str:
     """A line about one input."""
-    predicted = {name: model.predict(name, case.statistics, case.clock) for name in case.ms if name in model.fits}
-    order = sorted(predicted, key=lambda name: predicted[name].ms)
-    ms, spreads = (np.array([getattr(predicted[name], what) for name in order]) for what in ("ms", "deviation"))
-    sure = probability_of_first(np.log(ms), spreads)
-    best = min(predicted, key=case.ms.__getitem__)
-    behind = case.ms[order[0]] / case.ms[best]
+    predicted, sure = model.rank(case.ms, case.statistics, case.clock)
+    first, best = next(iter(predicted)), min(predicted, key=case.ms.__getitem__)
+    behind = case.ms[first] / case.ms[best]
     size = f"P1 {case.statistics.src:6d}, P2 {case.statistics.items:6d}"
-    return f"{size}: {order[0]}, {sure:.0%} sure, {behind:.2f} x {best}"
+    return f"{size}: {first}, {sure:.0%} sure, {behind:.2f} x {best}"
 
 
 def main() -> None:

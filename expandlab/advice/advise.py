@@ -9,7 +9,6 @@ import numpy as np
 
 from expandlab import counts as _counts
 from expandlab.advice.account import utilisation
-from expandlab.advice.fit import probability_of_first
 from expandlab.advice.learning import SIZE, model_of
 from expandlab.advice.model import CostModel, Prediction
 from expandlab.expansion import strategies
@@ -106,21 +105,20 @@ def advise(counts: Any, *, device: Device | str | int | None = None, refit: bool
     dev = resolve(device)
     model = model_of(dev, refit=refit)
     s = model.statistics(values)
-    refused, found = {}, {}
+    refused, runs = {}, []
     for name, strategy in strategies().items():
         why = obstacle(strategy, values, dev)
         if why is None and name not in model.fits:
             why = f"it was not measured on {dev.info.name}"
         if why is None:
-            found[name] = model.predict(name, s)
+            runs.append(name)
         else:
             refused[name] = why
-    ranked = sorted(found, key=lambda name: found[name].ms)
-    logs = np.log([max(found[name].ms, 1e-9) for name in ranked])
-    sure = probability_of_first(logs, np.array([found[name].deviation for name in ranked]))
+    found, sure = model.rank(runs, s)
     sizes = Sizes(len(values), total, SIZE, dev.subgroup_size)
+    best = next(iter(found.values())).ms
     choices = tuple(
-        _choice(name, found[name], s, sizes, found[ranked[0]].ms, number == 0) for number, name in enumerate(ranked)
+        _choice(name, each, s, sizes, best, number == 0) for number, (name, each) in enumerate(found.items())
     )
     return Advice(choices, sure, refused, len(values), total, dev.info.label, model.timer, dev.info.is_software)
 

@@ -52,6 +52,13 @@ class Prediction(NamedTuple):
     deviation: float
 
 
+class Ranking(NamedTuple):
+    """Predictions by strategy, the fastest first, and the probability that the first is the fastest."""
+
+    found: dict[str, Prediction]
+    sure: float
+
+
 @dataclass(frozen=True)
 class CostModel(Result):
     """What an event costs on one device, strategy by strategy.
@@ -91,6 +98,13 @@ class CostModel(Result):
         parts = dict(zip(found.names, found.parts(events).tolist(), strict=True))
         says = {term.name: term.says for term in known.values()}
         return Prediction(sum(parts.values()), parts, says, found.deviation(events) * self.calibration)
+
+    def rank(self, names: Iterable[str], s: Statistics, clock: float = 1.0) -> Ranking:
+        """Those of `names` that the model has fits of, for these counts; clock as of `predict`. One at least."""
+        found = {name: self.predict(name, s, clock) for name in names if name in self.fits}
+        found = dict(sorted(found.items(), key=lambda item: item[1].ms))
+        logs = np.log([max(each.ms, 1e-9) for each in found.values()])
+        return Ranking(found, probability_of_first(logs, np.array([each.deviation for each in found.values()])))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write JSON to `path`; returns it."""

@@ -79,8 +79,11 @@ def grid(
 
         export.save_sweep(output, drawn, done.measurements)
     elif output is not None and output.suffix.lower() == ".csv":
-        output.parent.mkdir(parents=True, exist_ok=True)
-        done.frame().to_csv(output, index=False)
+        from expandlab.export import writing
+
+        with writing(output):
+            output.parent.mkdir(parents=True, exist_ok=True)
+            done.frame().to_csv(output, index=False)
     elif output is not None:
         done.save(output)
     return done

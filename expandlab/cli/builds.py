@@ -39,10 +39,13 @@ def write(output: Path | None, found: Builds) -> None:
     """Write the builds to a file."""
     if output is None:
         return
-    if output.suffix == ".csv":
-        found.frame().to_csv(output, index=False)
-    else:
-        output.write_text(json.dumps(plain(found), indent=1) + "\n", encoding="utf-8")
+    from expandlab.export import writing
+
+    with writing(output):
+        if output.suffix == ".csv":
+            found.frame().to_csv(output, index=False)
+        else:
+            output.write_text(json.dumps(plain(found), indent=1) + "\n", encoding="utf-8")
 
 
 def plain(found: Builds) -> dict[str, Any]:

@@ -22,6 +22,13 @@ def power_of_two(name: str, value: Any, low: int, high: int) -> int:
     return int(value)
 
 
+def true_or_false(name: str, value: Any) -> bool:
+    """`value` as a bool; TypeError naming the argument for anything else, because `"no"` would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}={value!r}: give True or False")
+    return bool(value)
+
+
 def pick_strategy(name: str, counts: np.ndarray, device: Device | None, *, body: bool = False) -> Strategy:
     """The strategy called `name`, checked against the counts' caps and the device's features.
 

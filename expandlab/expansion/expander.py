@@ -9,7 +9,7 @@ import numpy as np
 
 from expandlab import counts as _counts
 from expandlab.errors import CapacityError, UnsupportedError
-from expandlab.expansion.arguments import pick_prepared, power_of_two
+from expandlab.expansion.arguments import pick_prepared, power_of_two, true_or_false
 from expandlab.expansion.body import body_ending, naming_buffers, results
 from expandlab.expansion.endings import store
 from expandlab.expansion.passes import check_state, check_total, refuse_oversize
@@ -59,6 +59,7 @@ class Expander:
         checked: bool = True,
     ):
         power_of_two("workgroup_size", workgroup_size, 32, 256)
+        checked = true_or_false("checked", checked)
         self.max_src = _whole("max_src", max_src)
         self.max_dst = _whole("max_dst", max_dst)
         self.device = resolve(device)
@@ -71,7 +72,8 @@ class Expander:
         self._built = Passes(self.strategy, self._sizes, ending, prepared=True, checked=checked)
         self.strategy.passes(self._built)
         self._built.publish()
-        refuse_oversize(self._built, self.device, self.max_dst)
+        sizes = f"max_src={self.max_src:,}, max_dst={self.max_dst:,}"
+        refuse_oversize(self._built, self.device, self.max_dst, sizes)
         with naming_buffers():
             self._program = self._built.graph.compile().program(self.device)
         self._program.upload({"params": self._params(0), **self._built.imported})

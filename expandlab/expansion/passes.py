@@ -54,15 +54,19 @@ def run_passes(built: Passes, values: np.ndarray, total: int, dev: Device) -> Pl
     return ran
 
 
-def refuse_oversize(built: Passes, dev: Device, total: int) -> None:
-    """Raise DeviceLimitError for a buffer that does not fit the device."""
+def refuse_oversize(built: Passes, dev: Device, total: int, prepared: str | None = None) -> None:
+    """Raise DeviceLimitError for a buffer that does not fit the device.
+
+    total: items. prepared: the arguments that say so where an expansion is prepared for sizes; None: it expands now.
+    """
     found = over_limit(built.graph, dev.limits)
     if found:
         name, size, limit = found
         whose = f"buffers[{name.removeprefix('body.')!r}]" if name.startswith("body.") else f"the buffer {name!r}"
+        work = f"{prepared}: needs" if prepared else f"expanding {total:,} items needs"
         raise DeviceLimitError(
-            f"expanding {total:,} items needs {size:,} bytes for {whose}; {dev.info.name} allows "
-            f"{dev.limits[limit]:,} ({limit}). Expand fewer at once, or open the device with limits='adapter'",
+            f"{work} {size:,} bytes for {whose}; {dev.info.name} allows {dev.limits[limit]:,} ({limit}). "
+            f"{'Prepare for less' if prepared else 'Expand fewer'} at once{dev.or_open_wider(limit, size)}",
             required=total,
             capacity=dev.limits[limit] // 4,
             limit=limit,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,8 @@ def export(
     name: of `strategies()`. max_src, max_dst: what the buffers are sized for. workgroup_size: as of `expand`.
 
     The shaders need no subgroups: where the strategy has a form with them, this is the one without. Raises ValueError
-    naming the argument, UnsupportedError for a modelled strategy or sizes above its caps.
+    naming the argument, UnsupportedError for a modelled strategy or sizes above its caps, ExportError where the folder
+    cannot be written.
     """
     known = strategies()
     if name not in known:
@@ -65,7 +65,5 @@ def export(
                      "too many threads": FAILED_THREADS, "an N too large": FAILED_LOOP},
         **portable.plan_of(built.graph, built.imported),
     }  # fmt: skip
-    portable.write(out, plan, portable.sources_of(built.graph))
-    for file in (PLAYER, EXAMPLE):
-        shutil.copyfile(file, Path(out) / file.name)
+    portable.write(out, plan, portable.sources_of(built.graph), (PLAYER, EXAMPLE))
     return plan

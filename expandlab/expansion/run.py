@@ -9,7 +9,7 @@ import numpy as np
 
 from expandlab import counts as _counts
 from expandlab.errors import CapacityError
-from expandlab.expansion.arguments import pick_strategy, power_of_two
+from expandlab.expansion.arguments import pick_strategy, power_of_two, true_or_false
 from expandlab.expansion.body import body_ending, naming_buffers, results
 from expandlab.expansion.chunks import run_in_chunks
 from expandlab.expansion.endings import store
@@ -63,6 +63,7 @@ def expand(
     """
     values = _counts.check(counts)
     power_of_two("workgroup_size", workgroup_size, 32, 256)
+    checked = true_or_false("checked", checked)
     limit = _check_capacity(capacity)
     total = check_total(values)
     if body is None and buffers:

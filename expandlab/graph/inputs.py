@@ -69,5 +69,5 @@ def check_limits(graph: FrameGraph, device: Any) -> None:
         name, size, limit = found
         raise DeviceError(
             f"buffer {name!r} needs {size:,} bytes; {device.info.name} allows {device.limits[limit]:,} ({limit}). "
-            "Open the device with limits='adapter' or give it less work"
+            f"Give it less work{device.or_open_wider(limit, size)}"
         )

@@ -8,13 +8,15 @@ the order in which they run.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from expandlab import wgsl
+from expandlab.errors import ExportError
 from expandlab.graph.frame_graph import FrameGraph, Pass
 from expandlab.graph.launch import Draws, Repeat
 
@@ -38,14 +40,24 @@ def plan_of(graph: FrameGraph, constants: Mapping[str, np.ndarray]) -> dict[str,
     }
 
 
-def write(folder: str | Path, plan: Mapping[str, Any], sources: Mapping[str, wgsl.Source]) -> list[Path]:
-    """Write `plan.json` and one WGSL file for each shader into `folder`, which is made; returns the paths."""
+def write(
+    folder: str | Path, plan: Mapping[str, Any], sources: Mapping[str, wgsl.Source], copies: Iterable[Path] = ()
+) -> None:
+    """Write `plan.json`, one WGSL file for each shader, and `copies` of files into `folder`, which is made.
+
+    Raises ExportError where that cannot be.
+    """
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     files = {name: source.text for name, source in sources.items()} | {"plan.json": json.dumps(plan, indent=1) + "\n"}
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in files]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        for path in copies:
+            shutil.copyfile(path, folder / path.name)
+    except OSError as error:
+        told = f"out={str(folder)!r}: cannot be written ({error.strerror or error}); choose another folder"
+        raise ExportError(told) from error
 
 
 def sources_of(graph: FrameGraph) -> dict[str, wgsl.Source]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from expandlab.errors import UnsupportedError
+from expandlab.expansion.arguments import true_or_false
 from expandlab.topk.keys import Format, format_of
 
 if TYPE_CHECKING:
@@ -58,9 +59,7 @@ def check_k(k: Any, n: int, what: str = "values has", items: str = "scores") -> 
 
 def check_largest(largest: Any) -> bool:
     """`largest` as a bool."""
-    if not isinstance(largest, (bool, np.bool_)):
-        raise TypeError(f"largest={largest!r}: give True or False")
-    return bool(largest)
+    return true_or_false("largest", largest)
 
 
 def pick_method(name: str, n: int, k: int, device: Device) -> Method:

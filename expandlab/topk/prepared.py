@@ -64,8 +64,8 @@ def refuse(built: Selection, device: Device) -> None:
         name, size, limit = found
         raise DeviceLimitError(
             f"selecting from {built.sizes.max_n:,} scores needs {size:,} bytes for the buffer {name!r}; "
-            f"{device.info.name} allows {device.limits[limit]:,} ({limit}). Select from fewer at once, or open the "
-            "device with limits='adapter'",
+            f"{device.info.name} allows {device.limits[limit]:,} ({limit}). Select from fewer at once"
+            f"{device.or_open_wider(limit, size)}",
             required=built.sizes.max_n,
             capacity=device.limits[limit] // 4,
             limit=limit,

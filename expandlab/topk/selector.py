@@ -104,12 +104,12 @@ class Selector:
             )
         sizes, program = self._prepared.sizes, self._prepared.program
         if sizes.max_n < self.max_n:
+            limit, needed = "max_storage_buffer_binding_size", 4 * sizes.form.words(self.max_n)
             raise DeviceLimitError(
                 f"max_n={self.max_n:,}: one binding of {self.device.info.name} serves {sizes.max_n:,} scores at most; "
-                "record fewer at once, or open the device with limits='adapter'",
-                required=self.max_n, capacity=sizes.max_n, limit="max_storage_buffer_binding_size",
-                required_bytes=4 * sizes.form.words(self.max_n),
-                available_bytes=self.device.limits["max_storage_buffer_binding_size"],
+                f"record fewer at once{self.device.or_open_wider(limit, needed)}",
+                required=self.max_n, capacity=sizes.max_n, limit=limit, required_bytes=needed,
+                available_bytes=self.device.limits[limit],
             )  # fmt: skip
         with self.device.lock, self.device.errors("recording a selection"):
             params, small = program.buffer("params"), getattr(values_buffer, "size", LEAST_BINDING) < LEAST_BINDING

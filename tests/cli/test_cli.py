@@ -142,6 +142,11 @@ def test_shaders_writes_a_strategy_for_other_languages(tmp_path):
     assert {item["shader"] for item in plan["passes"]} == {path.name for path in out.glob("*.wgsl")}
     assert run("shaders", "nothing", "--out", str(out)).exit_code == 1
     assert run("shaders", "flat").exit_code == 2
+    (file := tmp_path / "file").write_text("mine")
+    for name in ("flat", "radix_select"):
+        ran = run("shaders", name, "--out", str(file))
+        assert ran.exit_code == 1 and f"out='{file}': cannot be written" in " ".join(ran.stderr.split())
+    assert file.read_text() == "mine"
 
 
 def test_bench_measures_a_grid_and_takes_it_up_again(tmp_path):

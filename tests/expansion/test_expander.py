@@ -171,6 +171,7 @@ def test_frames_do_not_remember_each_other(frames):
         ({"workgroup_size": 100}, "workgroup_size=100"),
         ({"buffers": {"a": np.zeros(1, np.uint32)}}, "body="),
         ({"strategy": "best"}, "strategy='best'"),
+        ({"checked": "no"}, "checked='no'"),
         ({"body": "fn work(s: u32, l: u32, d: u32) {}", "buffers": [1]}, r"buffers=\[1\]"),
     ],
 )
@@ -183,6 +184,16 @@ def test_too_large_a_preparation_says_which_limit(gpu):
     with pytest.raises(xl.DeviceLimitError) as caught:
         xl.Expander("append", max_src=10, max_dst=2**26, device=gpu)
     assert caught.value.limit == "max_storage_buffer_binding_size" and caught.value.required == 2**26
+    assert str(caught.value).startswith("max_src=10, max_dst=67,108,864: needs 536,870,912 bytes for the buffer")
+
+
+def test_other_limits_are_advised_only_where_the_adapter_has_more(lavapipe, monkeypatch):
+    limit = "max_storage_buffer_binding_size"
+    for available, advised in ((2**28 - 1, False), (2**28, True)):
+        monkeypatch.setitem(lavapipe.info.limits, limit, available)
+        with pytest.raises(xl.DeviceLimitError) as caught:
+            xl.Expander("append", max_src=2**26, max_dst=1, device=lavapipe)
+        assert caught.value.required_bytes == 2**28 and ("limits='adapter'" in str(caught.value)) == advised
 
 
 def test_a_bad_record_is_named_and_records_nothing(gpu):
