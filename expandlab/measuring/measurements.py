@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -313,6 +313,34 @@ class Measurements(Result):
     def load(cls, path: str | os.PathLike[str]) -> Measurements:
         """Read what `save` wrote: data only, no code. Raises MeasurementsError for anything else."""
         return cls.from_dict(read_json(Path(path)), Path(path).name)
+
+    @staticmethod
+    def shipped(name: str) -> list[Measurements]:
+        """What the package carries under a name: `h200` (187 inputs, all strategies), `h200_large` (beside peers).
+
+        Raises ValueError for another name.
+        """
+        from expandlab.measuring.packed import load_shipped, shipped
+
+        if name not in shipped():
+            raise ValueError(f"name={name!r}: use one of {', '.join(shipped())}")
+        return load_shipped(name)
+
+    @staticmethod
+    def standings(measured: Iterable[Measurements]) -> pd.DataFrame:
+        """One row for each contender: how often it is the fastest of an input, and how many times slower otherwise.
+
+        measured: of one device, as `shipped` and `Sweep.measurements` have them. Times are medians; a contender without
+        a time on an input (refused, wrong, cancelled) leaves that input out.
+
+        Columns: `inputs` with a time; `first` and `within_10` (percent of the best): numbers of inputs; `median`,
+        `worst`: times as long as the best of the same input; `worst_at`: that input. Sorted by `median`.
+
+        Raises ValueError for measurements of several devices, or without a time.
+        """
+        from expandlab.measuring.standings import standings
+
+        return standings(measured)
 
 
 def _pass_rows(item: Contender) -> list[PassTime]:

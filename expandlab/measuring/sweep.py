@@ -87,6 +87,10 @@ class Sweep(Result):
             frame.attrs.clear()  # concat compares them, and they differ
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
+    def standings(self) -> pd.DataFrame:
+        """How each contender stands against the best of each cell, see `Measurements.standings`."""
+        return Measurements.standings(self.measurements)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain Python."""
         return {"format": FORMAT, "version": VERSION, "planned": self.planned,

@@ -80,6 +80,8 @@ def test_every_cell_is_measured_once_and_kept(tmp_path):
     before = (tmp_path / "s.jsonl").read_bytes()
     assert run(tmp_path) == done and (tmp_path / "s.jsonl").read_bytes() == before
     assert len(done.frame()) == sum(len(found.frame()) for found in done.measurements)
+    stand = done.standings()
+    assert stand["inputs"].max() == len(done.measurements) and stand["first"].sum() >= len(done.measurements)
 
 
 def test_saved_sweeps_and_stores_load_as_the_same(tmp_path):
