@@ -320,10 +320,10 @@ def test_every_name_in_front_of_a_shader_is_one_that_a_body_may_have(strategy):
             assert {first or second for first, second in told} <= names
 
 
-@pytest.mark.parametrize("name", ["TILE", "LANES", "ROW", "BUCKET", "WG"])
+@pytest.mark.parametrize("called", ["TILE", "LANES", "ROW", "BUCKET", "WG"])
 @pytest.mark.parametrize("strategy", ["serial_merge", "tile_search", "prefix_search", "draw_indirect_count"])
-def test_a_body_may_declare_what_a_strategy_calls_its_constants(lavapipe, strategy, name):
-    body = f"const {name} = 3u;\nfn work(src: u32, local: u32, dst: u32) {{ atomicAdd(&sum_of[0], {name}); }}"
+def test_a_body_may_declare_what_a_strategy_calls_its_constants(lavapipe, strategy, called):
+    body = f"const {called} = 3u;\nfn work(src: u32, local: u32, dst: u32) {{ atomicAdd(&sum_of[0], {called}); }}"
     buffers = {"sum_of": xl.atomic(np.zeros(1, np.uint32))}
     found = xl.expand([3, 0, 2], strategy, body=body, buffers=buffers, device=lavapipe)
     assert found.buffers["sum_of"].tolist() == [15]
