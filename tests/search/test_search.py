@@ -37,7 +37,7 @@ fn {name}(row: Row) -> f32 {{ return f32(row.{name}); }}
 fn score(pick: array<u32, 2>) -> f32 {{ let length = Row(3u * pick[0] + pick[1]); return {name}(length); }}
 """
     found = xl.search((3, 3), score, k=2, devices=[lavapipe])
-    assert found.scores.tolist() == [8.0, 7.0]
+    assert found.values.tolist() == [8.0, 7.0]
 
 
 def brute_force(space, weights, k):
