@@ -15,6 +15,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,10 @@ class Lab:
             "JUPYTER_RUNTIME_DIR": str(self.runtime),
             "IPYTHONDIR": str(folder / "ipython"),
             "JUPYTER_NO_CONFIG": "1",
+            "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
         }
+        if version("jupyterlab").startswith("4.4."):
+            self._keep_every_cell()
         command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ServerApp.ip=127.0.0.1"]
         command += [f"--ServerApp.port={self.port}", "--ServerApp.port_retries=0"]
         command += [f"--IdentityProvider.token={self.token}", f"--ServerApp.root_dir={root}"]
@@ -100,6 +104,15 @@ class Lab:
         except BaseException:
             self.stop()
             raise
+
+    def _keep_every_cell(self) -> None:
+        """Every cell stays in the page, as it does by default from JupyterLab 4.5 on.
+
+        Before, a cell out of view is hidden or taken out: the n-th in the page is another one than in the file.
+        """
+        settings = self.folder / "settings" / "@jupyterlab" / "notebook-extension" / "tracker.jupyterlab-settings"
+        settings.parent.mkdir(parents=True)
+        settings.write_text(json.dumps({"windowingMode": "none"}))
 
     def _answers(self) -> bool:
         assert self.process.poll() is None, f"JupyterLab ended:\n{self.log()}"
