@@ -73,8 +73,8 @@ class Panel:
         return self.controls("widget-slider")[label].locator(".noUi-handle")
 
     def choose(self, label: str, option: str) -> None:
-        """Choose an option of a dropdown by its text."""
-        self.controls("widget-dropdown")[label].locator("select").select_option(label=option)
+        """Choose an option of a dropdown by its text, which is its value: what is shown has non-breaking spaces."""
+        self.controls("widget-dropdown")[label].locator("select").select_option(value=option)
 
     def options(self, label: str) -> list[str]:
         """The texts of a dropdown's options."""

@@ -126,7 +126,7 @@ def test_a_panel_draws_records_and_measures_in_the_page(page):
         texts = [t.replace("\N{NO-BREAK SPACE}", " ") for t in menu.locator("option").all_text_contents()]
         return next((text for text in texts if "this browser: " in text and "WebGPU" in text), None)
 
-    menu.select_option(label=until("the page in the menu", entry))
+    menu.select_option(value=until("the page in the menu", entry))
     page.get_by_role("button", name="Recorded on the GPU").click()
     remarks = page.locator(".xl-remark")
     until("the recording", lambda: any("agree" in text for text in remarks.all_text_contents()))
