@@ -162,4 +162,4 @@ def test_without_webgpu_the_menu_says_so_and_run_tells_why(opener):
     entry = until("the page in the menu", lambda: [o for o in panel.options("device") if "no WebGPU" in o])[0]
     panel.choose("device", entry)
     panel.press("Run")
-    assert "this browser has no WebGPU (navigator.gpu)" in until("the error", panel.error, 5)
+    assert "this browser has no WebGPU (navigator.gpu)" in until("the error", panel.error)
