@@ -328,7 +328,8 @@ def _shape(kind: str, taken: tuple[Shape, ...], given: dict[str, Any]) -> dict[s
     names = [item.name for item in taken]
     for name in given:
         if name not in names:
-            raise TypeError(f"{name}={given[name]!r}: {kind!r} takes {', '.join(names) or 'no shape parameters'}")
+            told = ", ".join(f"{each}=" for each in names) or "no shape parameters"
+            raise TypeError(f"{name}={given[name]!r}: {kind!r} takes {told}")
     return {item.name: _shape_value(item, given.get(item.name, item.default)) for item in taken}
 
 
