@@ -24,21 +24,30 @@ _INCLUDE = re.compile(r"^\s*//#include\s+(<?[\w./-]+>?)\s*$")
 _ANCHOR = re.compile(r"//:\s*([\w-]+)")
 # The standard's line breaks all end a comment; lines of a file, and a compiler's line numbers, are counted by \n alone.
 _COMMENT, _NESTED = re.compile("//[^\n\v\f\r\x85\u2028\u2029]*|/\\*"), re.compile(r"/\*|\*/")
+_MARKS = {0x200E: " ", 0x200F: " "}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Of a text that a user wrote: the compilers' work grows with it, and a shader of this package has some 20 000.
 MOST_CHARACTERS = 2**18
 # Of a line, in an error.
 _SHOWN = 200
 # Stands behind a name of the caller's that one of ours would clash with.
-RENAMED = "_of_body"
+RENAMED = "_xl_body_"
 # Faults that naga tells without their place, or with that of a line of ours that leads there: what it says, where the
 # place is (the message's own words filled in), and what to do.
 _UNPLACED = (
+    (r"Entry point (\w+) at \w+ is invalid", r"\bfn\s+({0})\b", None),
+    ("Pipeline constant error", r"\boverride\s+(\w+)", None),
     (r"declaration of `(\w+)` is cyclic", r"\b(?:fn|struct|alias|const|override|var(?:\s*<[^>]*>)?)\s+({0})\b", None),
     (
-        "Uses operations forbidden at this stage",
-        r"\b(discard|dpd[xy]\w*|fwidth\w*)\b",
+        r"at Compute is invalid[\s\S]*Uses operations forbidden at this stage",
+        r"\b(discard(?=\s*;)|(?:dpd[xy]|fwidth)(?:Coarse|Fine)?(?=\s*\())",
         "{0} belongs to fragment shaders, and this is none; leave it out",
+    ),
+    (
+        r"at Vertex is invalid[\s\S]*Uses operations forbidden at this stage",
+        r"\b(discard(?=\s*;)|(?:dpd[xy]|fwidth)(?:Coarse|Fine)?(?=\s*\()"
+        r"|(?:\w+Barrier|workgroupUniformLoad|(?:subgroup|quad)[A-Z]\w*)(?=\s*\())",
+        "a vertex shader, in which this text runs here, has no {0}; leave it out, or use another strategy",
     ),
     (
         r"Missing value for pipeline-overridable constant with identifier string: '(\w+)'",
@@ -101,6 +110,11 @@ class Source:
     def bindings(self) -> tuple[Binding, ...]:
         """The buffers that the text declares, in order of group and number."""
         return reflect(self.text)
+
+    def is_callers(self, offset: int = 0, number: int | None = None) -> bool:
+        """Whether a character, or a line from 1, is of a text that a caller gave; `<buffers>` are declared for it."""
+        line = self.text.count("\n", 0, offset) + 1 if number is None else number
+        return self.locate(line).file in (self.blamed, "<buffers>") if self.blamed else not self.packaged
 
     def locate(self, line: int) -> Line:
         """Where line `line` (from 1) of the text came from."""
@@ -208,8 +222,9 @@ def _expand(file: str, slots: Mapping[str, str | Source], seen: set[str], lines:
 def without_comments(text: str) -> tuple[str, int | None]:
     """The text with blanks for its comments, so that lines and columns stay, and where one begins that never ends.
 
-    Block comments nest, and `//` means nothing inside one.
+    Block comments nest, and `//` means nothing inside one. Marks of direction, which are blanks to WGSL, are blanks.
     """
+    text = text.translate(_MARKS)
     kept: list[str] = []
     at, begins = 0, []
     while at < len(text):
@@ -263,7 +278,9 @@ def explain(source: Source, message: str, offset: int = 0) -> ShaderError:
     number, column = (int(place.group(1)) - offset, int(place.group(2))) if place else (0, 0)
     for told, pattern, advice in _UNPLACED:
         named = re.search(told, message)
-        found = named and re.search(pattern.format(*named.groups()), without_comments(source.text)[0])
+        every = re.finditer(pattern.format(*named.groups()), without_comments(source.text)[0]) if named else ()
+        # Ours are right, so it is the caller's if there is one.
+        found = min(every, key=lambda one: not source.is_callers(one.start(1)), default=None)
         if found:
             number = source.text.count("\n", 0, found.start(1)) + 1
             column = found.start(1) - source.text.rfind("\n", 0, found.start(1))
@@ -272,6 +289,13 @@ def explain(source: Source, message: str, offset: int = 0) -> ShaderError:
         # naga's advice is for whole shaders.
         instead = "; a text that stands inside a shader cannot enable it, so do without"
         reason = re.sub(r": note: You can enable this extension.*", instead, reason)
+    if source.blamed and number and not source.is_callers(number=number):
+        # What the caller gave compiles, and not together with what uses it.
+        first = next(line for line, place in enumerate(source.origin, 1) if place.file == source.blamed)
+        entry = re.search(r"\bfn\s+(work|score)\b", "\n".join(source.text.split("\n")[first - 1 :]))
+        used = source.locate(number)
+        number, column = first + (entry.string.count("\n", 0, entry.start(1)) if entry else 0), 1
+        reason = f"{reason} (where it is used, {used})"
     if not number:
         blamed = source.blamed or source.name
         return ShaderError(f"{blamed}: {reason}\n{message.strip()}", file=blamed)

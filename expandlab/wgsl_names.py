@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
@@ -11,14 +10,12 @@ from expandlab.wgsl_limits.tokens import Text
 
 # Words that naga takes for an access mode wherever they stand.
 _WORDS = frozenset({"read", "write", "read_write"})
-_DECLARED = re.compile(r"^(?:fn|struct|alias|const|override|var(?:\s*<[^<>]*>)?)\s+([A-Za-z_]\w*)", re.M)
-# What our shaders use and do not declare: constants, which are put in front of them, and functions of WGSL's own, which
-# a function of the caller's would hide from them.
-_CONSTANT, _CALLED = re.compile(r"\b[A-Z][A-Z0-9_]*\b"), re.compile(r"\b([a-z]\w*)\s*\(")
-# No function may be called like these.
-_NO_FUNCTIONS = re.compile(
-    r"(?:fn|if|for|while|loop|switch|case|return|else|array|bool|[uif](?:16|32)|(?:vec|mat)\w+)\Z"
-)
+# https://www.w3.org/TR/WGSL/#keyword-summary: nothing may be called so, and a compiler says it.
+_KEYWORDS = {
+    "alias", "break", "case", "const", "const_assert", "continue", "continuing", "default", "diagnostic", "discard",
+    "else", "enable", "false", "fn", "for", "if", "let", "loop", "override", "requires", "return", "struct", "switch",
+    "true", "var", "while",
+}  # fmt: skip
 
 
 def clashes(text: str, buffers: Iterable[str], folders: tuple[str, ...], keep: str) -> dict[str, str]:
@@ -29,7 +26,11 @@ def clashes(text: str, buffers: Iterable[str], folders: tuple[str, ...], keep: s
     if keep in buffers:
         raise ValueError(f"buffers[{keep!r}]: that is what the function is called; choose another name")
     words = Text(wgsl.from_text(text))
-    mine = {*words.declarations(), *buffers} - {keep}
+    declared = words.declarations()
+    for name in buffers:
+        if name in declared:
+            raise ValueError(f"buffers[{name!r}]: the text declares a {name} of its own; choose another name")
+    mine = {*declared, *buffers} - {keep}
     taken = {*words.words, *buffers}
     found = {}
     for name in mine & names_of(folders):
@@ -49,9 +50,10 @@ def renamed(text: str, names: Mapping[str, str], what: str) -> wgsl.Source:
     kept, at = [], 0
     members = set(_members(words))
     for place in range(words.count):
-        name = words.words[place]
-        # What follows a point is a member or a swizzle, and what follows @ an attribute.
-        if name not in names or place in members or (place and words.words[place - 1] in (".", "@")):
+        name, before = words.words[place], words.words[max(0, place - 3) : place]
+        # What follows a point is a member or a swizzle, what follows @ an attribute, and what stands in this one is no
+        # name of the text.
+        if name not in names or place in members or before[-1:] in (["."], ["@"]) or before == ["@", "builtin", "("]:
             continue
         kept += [text[at : words.at[place]], names[name]]
         at = words.at[place] + len(name)
@@ -72,8 +74,7 @@ def names_of(folders: tuple[str, ...]) -> frozenset[str]:
     found = {"touch", *_WORDS}
     for folder in folders:
         for path in sorted((wgsl.folder() / folder).rglob("*.wgsl")):
-            text, _ = wgsl.without_comments(path.read_text(encoding="utf-8"))
-            text = re.sub(r"@\w+(?:\([^)]*\))?\s*", "", text)
-            found.update(_DECLARED.findall(text), _CONSTANT.findall(text))
-            found.update(name for name in _CALLED.findall(text) if not _NO_FUNCTIONS.match(name))
-    return frozenset(found)
+            # Whatever they use: what they declare, constants that are put in front of them, and WGSL's own types and
+            # functions, which something of the caller's would hide from them.
+            found.update(Text(wgsl.from_text(path.read_text(encoding="utf-8"))).words)
+    return frozenset(word for word in found if word.isidentifier()) - _KEYWORDS

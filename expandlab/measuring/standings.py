@@ -17,7 +17,11 @@ def standings(measured: Iterable[Measurements]) -> pd.DataFrame:
 
     rows = []
     devices = set()
+    if isinstance(measured, Measurements) or not isinstance(measured, Iterable):
+        raise TypeError(f"measured={measured!r}: give a list of measurements; a sweep has them as .measurements")
     for item in measured:
+        if not isinstance(item, Measurements):
+            raise TypeError(f"measured: holds {item!r}; give measurements, as `measure` returns them")
         ms = {one.name: one.gpu.median for one in item.of_role("contender") if one.gpu_ms and one.gpu.median > 0}
         devices.add(item.device)
         best = min(ms.values(), default=0.0)

@@ -70,6 +70,14 @@ def _entry(
 ) -> None:
     """What one shader comes to, with everything that it calls."""
     sizes = rule.values.variables
+    shared = sorted(name for name in entry.uses if declared[name].space == "workgroup")
+    if shared and "compute" not in item.attributes:
+        # naga lets it pass, and lavapipe ends the process.
+        place = max((declared[name].begin for name in shared), key=rule.is_callers) - 1
+        stage = " and ".join(sorted(item.attributes & _ENTRIES))
+        told = f"only compute shaders have workgroup memory, and this text runs in a {stage} shader"
+        rule.refuse(place, f"{told}: use a private variable, a buffer, or another strategy")
+    whose_entry = item.name if rule.is_callers(item.begin) else "the shader"
     for space, most, whose in (
         ("private", rules.PRIVATE_BYTES, "WGSL promises"),
         ("workgroup", workgroup_bytes, "the device has"),
@@ -81,5 +89,5 @@ def _entry(
         total = sum(sizes[other.name].size for other in used)
         if most is not None and total > most:
             largest = max(used, key=lambda other: (rule.is_callers(other.begin), sizes[other.name].size))
-            told = f"the {space} variables that {item.name} uses take {total:,} bytes"
+            told = f"the {space} variables that {whose_entry} uses take {total:,} bytes"
             rule.refuse(largest.begin - 1, f"{told}; {whose} {most:,}: make them smaller, or use a buffer")

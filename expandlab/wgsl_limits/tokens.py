@@ -13,7 +13,8 @@ from expandlab import wgsl
 
 # `>` always stands alone, because it may end a template list; the rest are the longest that the standard has.
 _TOKEN = re.compile(
-    r"[^\W\d]\w*|0[xX][\da-fA-F.]+(?:[pP][+-]?\d+)?l?[iufh]?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?l?[iufh]?"
+    # \w and the few characters more that XID_Continue has.
+    r"[^\W\d][\w\u00b7\u0387\u1369-\u1371\u19da]*|0[xX][\da-fA-F.]+(?:[pP][+-]?\d+)?l?[iufh]?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?l?[iufh]?"
     r"|->|<<|&&|\|\||\+\+|--|[-+*/%&|^<=!]=|\S"
 )
 _BREAKS = str.maketrans(dict.fromkeys("\v\f\r\x85\u2028\u2029", "\n"))

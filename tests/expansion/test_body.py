@@ -215,7 +215,6 @@ def test_a_compile_error_points_at_the_callers_line(gpu):
         ("fn work(s: u32, l: u32, d: u32) {}\n/* { /* nested */", {}, xl.ShaderError, "body:2: .*never ends"),
         ("fn work(s: u32, l: u32, d: u32) {\n\0 }", {}, xl.ShaderError, "body:2: a NUL"),
         ("fn work(s: u32, l: u32, d: u32) {}", {"work": np.zeros(1, np.uint32)}, ValueError, r"buffers\['work'\]"),
-        ("fn work(s: u32, l: u32, d: u32) {}", {"array": np.zeros(1, np.uint32)}, ValueError, "buffers: a name"),
         ("fn work(s: u32, l: u32, d: u32) {}", {"fn": np.zeros(1, np.uint32)}, ValueError, "buffers: a name"),
         *(
             (
@@ -235,6 +234,31 @@ def test_a_compile_error_points_at_the_callers_line(gpu):
             xl.ShaderError,
             "body:2:17: a workgroup has one thread at least",
         ),
+        (
+            "@compute\n@workgroup_size(99999)\nfn other() {}\nfn work(s: u32, l: u32, d: u32) {}",
+            {},
+            xl.ShaderError,
+            "body:3:4: Entry point other",
+        ),
+        (
+            "override n = 0u;\noverride m = 1u / n;\nfn work(s: u32, l: u32, d: u32) { _ = m; }",
+            {},
+            xl.ShaderError,
+            "body:1:10: Division by zero",
+        ),
+        (
+            "fn dpdx_mine() {}\nfn work(s: u32, l: u32, d: u32) { dpdx_mine(); _ = dpdx(1.0); }",
+            {},
+            xl.ShaderError,
+            "body:2:52: dpdx belongs",
+        ),
+        (
+            "fn work(s: u32, l: u32, d: u32) {}\nfn out() {}",
+            {"out": np.zeros(1, np.uint32)},
+            ValueError,
+            r"buffers\['out'\]: the text declares",
+        ),
+        ("fn work(s: u32, l: u32, d: u32) { a_of_body(); }", {}, xl.ShaderError, "`a_of_body`"),
         (
             "var<private> a: binding_array<u32>;\nfn work(s: u32, l: u32, d: u32) {}",
             {},
@@ -318,6 +342,44 @@ def test_every_name_in_front_of_a_shader_is_one_that_a_body_may_have(strategy):
         for one in built.graph.passes.values():
             told = re.findall(r"^(?:const|override)\s+(\w+)|^fn (touch)\b", one.kernel.source.text, re.M)
             assert {first or second for first, second in told} <= names
+
+
+@pytest.mark.parametrize("called", ["array", "vec2", "vec3", "vec4", "atomic", "bool", "f32", "uniform", "storage",
+                                    "workgroup", "bitcast", "u64", "position", "src_count"])  # fmt: skip
+@pytest.mark.parametrize("strategy", ["append", "tile_search", "size_classes"])
+def test_a_constant_or_a_buffer_may_be_called_as_what_the_language_brings(lavapipe, strategy, called):
+    zeros = np.zeros(5, np.uint32)
+    work = "fn work(src: u32, local: u32, dst: u32)"
+    body = f"const {called} = 3;\n{work} {{ out[dst] = {called}; }}"
+    found = xl.expand([3, 0, 2], strategy, body=body, buffers={"out": zeros}, device=lavapipe)
+    assert found.buffers["out"].tolist() == [3] * 5
+    body = f"{work} {{ {called}[dst] = dst; }}"
+    found = xl.expand([3, 0, 2], strategy, body=body, buffers={called: zeros}, device=lavapipe)
+    assert found.buffers[called].tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "told"),
+    [
+        ("var<workgroup> a: array<u32, 64>;\nfn f() {{ a[0] = 1u; }}\n{} {{ f(); }}", (1, 16), "only compute shaders"),
+        ("{} {{\n workgroupBarrier(); }}", (2, 2), "a vertex shader, .* has no workgroupBarrier"),
+        ("{} {{\n _ = subgroupAdd(1u); }}", (2, 6), "a vertex shader, .* has no subgroupAdd"),
+        ("{} {{\n discard; }}", (2, 2), "a vertex shader, .* has no discard"),
+    ],
+)
+def test_what_a_vertex_shader_cannot_is_refused_and_the_device_goes_on(lavapipe, text, place, told):
+    body = text.format("fn work(src: u32, local: u32, dst: u32)")
+    with pytest.raises(xl.ShaderError, match=told) as caught:
+        xl.expand([2, 0, 3], "draw_indirect_count", body=body, device=lavapipe)
+    assert (caught.value.line, caught.value.column) == place and caught.value.file == "body"
+    assert xl.expand([2, 0, 3], "draw_indirect_count", device=lavapipe).total == 5
+
+
+def test_marks_and_letters_of_other_scripts_are_read_as_the_language_has_them(lavapipe):
+    body = "fn min·x(a: u32) -> u32 { return a; } fn min(a: u32) -> u32 { return a + 1u; }\n"
+    body += "fn\u200ework(src: u32, local: u32, dst: u32) { out[dst] = min·x(3u) + min(2u); }"
+    found = xl.expand([1, 2], "po2_merged", body=body, buffers={"out": np.zeros(3, np.uint32)}, device=lavapipe)
+    assert found.buffers["out"].tolist() == [6, 6, 6]
 
 
 @pytest.mark.parametrize("called", ["TILE", "LANES", "ROW", "BUCKET", "WG"])

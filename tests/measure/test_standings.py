@@ -60,6 +60,12 @@ def test_what_has_no_standings_is_told(given, text):
         Measurements.standings(given)
 
 
+@pytest.mark.parametrize("given", [None, one("zipf", a=1.0), [1]])
+def test_standings_of_something_else_name_the_argument(given):
+    with pytest.raises(TypeError, match="measured"):
+        Measurements.standings(given)
+
+
 def test_a_name_of_no_measurements_is_told():
     with pytest.raises(ValueError, match="name='a100': use one of h200, h200_large"):
         Measurements.shipped("a100")
