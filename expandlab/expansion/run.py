@@ -38,8 +38,8 @@ def expand(
     strategy: a name of `strategies()`, or `"auto"`, one that runs: with a body `prefix_search`; without one
         `tile_search`, or `serial_merge` on a software adapter. `advise` chooses by the counts as well.
     body: WGSL that defines `fn work(src: u32, local: u32, dst: u32)`, the caller's own pass 2, called once for every
-        item; `dst` numbers the items 0 .. P2-1. None materialises the mapping. Its variables in workgroup memory start with
-        any value: wgpu 0.32 does not clear them.
+        item; `dst` numbers the items 0 .. P2-1. None materialises the mapping. Variables in workgroup memory start
+        with any value: wgpu 0.32 does not clear them.
     buffers: {name: array} for the body: each is `var<storage, read_write> name: array<T>` in `@group(1)`, T by dtype
         (u32, i32, f32), at most three; `expandlab.atomic(array)` makes the elements atomic, `expandlab.read_only`
         the buffer read-only. The arrays are not changed; results are in `.buffers`.
