@@ -8,10 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +17,7 @@ import numpy as np
 from expandlab.errors import ExportError
 from expandlab.expansion.record import record_map
 from expandlab.expansion.thread_map import ThreadMap, thread_map
+from expandlab.files import replacing
 from expandlab.gpu import Device, resolve
 from expandlab.origin import commit, provenance, shader_digests
 from expandlab.results import to_plain
@@ -245,27 +243,9 @@ def _suffix(path: Path) -> str:
 
 
 def _replace(path: Path, data: bytes) -> Path:
-    """Write a temporary file beside `path`, then put it in its place: readers see the old file or the new one."""
-    temporary = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}.tmp")
-    try:
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with open(temporary, "xb") as file:
-                file.write(data)
-            os.replace(temporary, path)
-    except ExportError:
-        temporary.unlink(missing_ok=True) if temporary.parent.is_dir() else None
-        raise
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
     return path
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn what the system says while `path` is written into an ExportError that names it."""
-    try:
-        yield
-    except OSError as error:
-        raise ExportError(f"{path}: cannot be written ({error.strerror or error}); choose another place") from error
 
 
 def read_provenance(path: str | Path) -> dict[str, Any]:

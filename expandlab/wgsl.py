@@ -91,15 +91,15 @@ class Binding(NamedTuple):
 class Source:
     """WGSL ready to compile, with the origin of every line.
 
-    packaged: all of it is the package's own. blamed: what to name where a fault has no place; the caller's text, if
-    there is any, because ours compile.
+    packaged: all of it is the package's own. blamed: the function of a caller's text that the shader calls. What has no
+    place, or one of ours, is told there, because ours compile.
     """
 
     name: str
     text: str
     origin: tuple[Line, ...]
     packaged: bool = False
-    blamed: str = ""
+    blamed: Line | None = None
 
     @property
     def sha256(self) -> str:
@@ -111,10 +111,13 @@ class Source:
         """The buffers that the text declares, in order of group and number."""
         return reflect(self.text)
 
-    def is_callers(self, offset: int = 0, number: int | None = None) -> bool:
-        """Whether a character, or a line from 1, is of a text that a caller gave; `<buffers>` are declared for it."""
-        line = self.text.count("\n", 0, offset) + 1 if number is None else number
-        return self.locate(line).file in (self.blamed, "<buffers>") if self.blamed else not self.packaged
+    def is_callers(self, line: int) -> bool:
+        """Whether a line, from 1, is of a text that a caller gave; `<buffers>` are declared for it."""
+        return self.locate(line).file in (self.blamed.file, "<buffers>") if self.blamed else not self.packaged
+
+    def line_at(self, offset: int) -> int:
+        """The line, from 1, of a character, from 0."""
+        return self.text.count("\n", 0, offset) + 1
 
     def locate(self, line: int) -> Line:
         """Where line `line` (from 1) of the text came from."""
@@ -171,8 +174,9 @@ def _assemble(file: str, constants: tuple[tuple[str, int], ...], slots: tuple[tu
         lines.append(f"const {name}: u32 = {value}u;")
         origin.append(Line("<constants>", number))
     _expand(file, dict(slots), set(), lines, origin)
-    given = [slot.name for _, slot in slots if isinstance(slot, Source)]
-    return Source(file, "\n".join(lines) + "\n", tuple(origin), not given, given[-1] if given else "")
+    given = [slot for _, slot in slots if isinstance(slot, Source)]
+    blamed = next((slot.blamed for slot in given if slot.blamed), None)
+    return Source(file, "\n".join(lines) + "\n", tuple(origin), not given, blamed)
 
 
 _assembled = lru_cache(maxsize=1024)(_assemble)
@@ -280,31 +284,27 @@ def explain(source: Source, message: str, offset: int = 0) -> ShaderError:
         named = re.search(told, message)
         every = re.finditer(pattern.format(*named.groups()), without_comments(source.text)[0]) if named else ()
         # Ours are right, so it is the caller's if there is one.
-        found = min(every, key=lambda one: not source.is_callers(one.start(1)), default=None)
+        found = min(every, key=lambda one: not source.is_callers(source.line_at(one.start(1))), default=None)
         if found:
-            number = source.text.count("\n", 0, found.start(1)) + 1
+            number = source.line_at(found.start(1))
             column = found.start(1) - source.text.rfind("\n", 0, found.start(1))
             reason = advice.format(found.group(1)) if advice else reason
     if source.blamed:
         # naga's advice is for whole shaders.
         instead = "; a text that stands inside a shader cannot enable it, so do without"
         reason = re.sub(r": note: You can enable this extension.*", instead, reason)
-    if source.blamed and number and not source.is_callers(number=number):
+    if source.blamed and not (number and source.is_callers(number)):
         # What the caller gave compiles, and not together with what uses it.
-        first = next(line for line, place in enumerate(source.origin, 1) if place.file == source.blamed)
-        entry = re.search(r"\bfn\s+(work|score)\b", "\n".join(source.text.split("\n")[first - 1 :]))
-        used = source.locate(number)
-        number, column = first + (entry.string.count("\n", 0, entry.start(1)) if entry else 0), 1
-        reason = f"{reason} (where it is used, {used})"
+        reason = f"{reason} (where it is used, {source.locate(number) if number else source.name})"
+        number, column = source.origin.index(source.blamed) + 1, 1
     if not number:
-        blamed = source.blamed or source.name
-        return ShaderError(f"{blamed}: {reason}\n{message.strip()}", file=blamed)
+        return ShaderError(f"{source.name}: {reason}\n{message.strip()}", file=source.name)
     return _placed(source, number, column, reason)
 
 
 def fault_at(source: Source, offset: int, reason: str) -> ShaderError:
     """What is wrong at a character of `source`, counted from 0, as an error with file, line and caret."""
-    number = source.text.count("\n", 0, offset) + 1
+    number = source.line_at(offset)
     return _placed(source, number, offset - source.text.rfind("\n", 0, offset), reason)
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 
 from expandlab import wgsl
 from expandlab.wgsl_limits.tokens import Text
 
-# Words that naga takes for an access mode wherever they stand.
-_WORDS = frozenset({"read", "write", "read_write"})
 # https://www.w3.org/TR/WGSL/#keyword-summary: nothing may be called so, and a compiler says it.
 _KEYWORDS = {
     "alias", "break", "case", "const", "const_assert", "continue", "continuing", "default", "diagnostic", "discard",
@@ -29,7 +28,7 @@ def clashes(text: str, buffers: Iterable[str], folders: tuple[str, ...], keep: s
     declared = words.declarations()
     for name in buffers:
         if name in declared:
-            raise ValueError(f"buffers[{name!r}]: the text declares a {name} of its own; choose another name")
+            raise ValueError(f"buffers[{name!r}]: the text declares {name} as well; choose another name")
     mine = {*declared, *buffers} - {keep}
     taken = {*words.words, *buffers}
     found = {}
@@ -41,11 +40,9 @@ def clashes(text: str, buffers: Iterable[str], folders: tuple[str, ...], keep: s
     return found
 
 
-def renamed(text: str, names: Mapping[str, str], what: str) -> wgsl.Source:
-    """The caller's text with new names where they clash, line for line."""
+def renamed(text: str, names: Mapping[str, str], what: str, keep: str) -> wgsl.Source:
+    """The caller's text with new names where they clash, line for line. keep: the function that we call."""
     source = wgsl.from_text(text, what)
-    if not names:
-        return source
     words = Text(source)
     kept, at = [], 0
     members = set(_members(words))
@@ -57,7 +54,9 @@ def renamed(text: str, names: Mapping[str, str], what: str) -> wgsl.Source:
             continue
         kept += [text[at : words.at[place]], names[name]]
         at = words.at[place] + len(name)
-    return wgsl.from_text("".join([*kept, text[at:]]), what)
+    entry = words.declarations().get(keep)
+    line = source.line_at(words.at[entry.begin - 1]) if entry else 1
+    return replace(wgsl.from_text("".join([*kept, text[at:]]), what), blamed=wgsl.Line(what, line))
 
 
 def _members(words: Text) -> Iterator[int]:
@@ -71,7 +70,7 @@ def _members(words: Text) -> Iterator[int]:
 def names_of(folders: tuple[str, ...]) -> frozenset[str]:
     """What nothing of the caller's at module scope may be called beside the shaders in `folders`."""
     # The declarations of the caller's buffers bring `touch`.
-    found = {"touch", *_WORDS}
+    found = {"touch"}
     for folder in folders:
         for path in sorted((wgsl.folder() / folder).rglob("*.wgsl")):
             # Whatever they use: what they declare, constants that are put in front of them, and WGSL's own types and

@@ -20,9 +20,8 @@ ALLOWED = {
 }
 # A part may import only from parts that stand before it.
 ORDER = (
-    "errors", "results", "versions", "counts", "wgsl", "gpu", "graph", "expansion", "topk", "measuring", "advice",
-    "settings",
-    "origin", "figures", "export",
+    "errors", "files", "results", "versions", "counts", "wgsl", "gpu", "graph", "expansion", "topk", "measuring",
+    "advice", "settings", "origin", "figures", "export",
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from expandlab.export import FORMATS
+from expandlab.files import replacing
 
 if TYPE_CHECKING:
     from expandlab.measuring import Measurements, Progress, Sweep
@@ -79,11 +80,8 @@ def grid(
 
         export.save_sweep(output, drawn, done.measurements)
     elif output is not None and output.suffix.lower() == ".csv":
-        from expandlab.export import writing
-
-        with writing(output):
-            output.parent.mkdir(parents=True, exist_ok=True)
-            done.frame().to_csv(output, index=False)
+        with replacing(output) as temporary:
+            done.frame().to_csv(temporary, index=False)
     elif output is not None:
         done.save(output)
     return done

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from expandlab import relics
+from expandlab.files import replacing
 from expandlab.relics.goal import DAMAGE_WEIGHTS, Goal
 
 if TYPE_CHECKING:
@@ -39,13 +40,11 @@ def write(output: Path | None, found: Builds) -> None:
     """Write the builds to a file."""
     if output is None:
         return
-    from expandlab.export import writing
-
-    with writing(output):
+    with replacing(output) as temporary:
         if output.suffix == ".csv":
-            found.frame().to_csv(output, index=False)
+            found.frame().to_csv(temporary, index=False)
         else:
-            output.write_text(json.dumps(plain(found), indent=1) + "\n", encoding="utf-8")
+            temporary.write_text(json.dumps(plain(found), indent=1) + "\n", encoding="utf-8")
 
 
 def plain(found: Builds) -> dict[str, Any]:

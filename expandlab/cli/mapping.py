@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from pathlib import Path
 
 import numpy as np
 
 from expandlab.expansion import Expansion
-from expandlab.export import writing
+from expandlab.files import replacing
 
 SUFFIXES = (".npy", ".csv")
 
@@ -23,16 +21,8 @@ def check_suffix(path: Path | None) -> None:
 def write_mapping(path: Path, done: Expansion) -> None:
     """Write (src, local), one row for each dst: uint32 (P2, 2) as .npy, or two columns as .csv."""
     table = np.stack([done.src, done.local], axis=1)
-    # Readers see the old file or the whole new one.
-    temporary = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}.tmp")
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with open(temporary, "xb") as file:
-                if path.suffix.lower() == ".npy":
-                    np.save(file, table, allow_pickle=False)
-                else:
-                    np.savetxt(file, table, fmt="%d", delimiter=",", header="src,local", comments="")
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        if path.suffix.lower() == ".npy":
+            np.save(file, table, allow_pickle=False)
+        else:
+            np.savetxt(file, table, fmt="%d", delimiter=",", header="src,local", comments="")

@@ -42,7 +42,7 @@ def body_ending(body: Any, buffers: Mapping[str, Any] | None) -> Ending:
         "emit": "lib/emit_body.wgsl",
         "emit4": "lib/emit4_each.wgsl",
         "buffers": declarations(checked, names),
-        "body": renamed(body, names, "body"),
+        "body": renamed(body, names, "body", "work"),
     }
     ending_buffers = {
         names.get(name, name): EndingBuffer(item.array.nbytes, f"body.{name}", np.ravel(item.array))

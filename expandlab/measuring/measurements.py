@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from expandlab.errors import ExpandlabError
+from expandlab.files import replacing
 from expandlab.results import Result, to_plain
 
 if TYPE_CHECKING:
@@ -320,10 +320,8 @@ class Measurements(Result):
 
         Raises ValueError for another name.
         """
-        from expandlab.measuring.packed import load_shipped, shipped
+        from expandlab.measuring.packed import load_shipped
 
-        if name not in shipped():
-            raise ValueError(f"name={name!r}: use one of {', '.join(shipped())}")
         return load_shipped(name)
 
     @staticmethod
@@ -389,17 +387,7 @@ def read_json(path: Path) -> Any:
 
 def write_json(path: Path, data: Any) -> Path:
     """Write JSON beside `path` and put it in its place: readers see the old file or the new one."""
-    temporary = path.with_name(f".{path.name[:80]}.{secrets.token_hex(4)}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "x", encoding="utf-8") as file:
-            json.dump(data, file, indent=1, sort_keys=True)
-            file.write("\n")
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary.parent.is_dir():
-            temporary.unlink(missing_ok=True)
-        raise MeasurementsError(
-            f"{path}: cannot be written ({error.strerror or error}); choose another place"
-        ) from None
+    with replacing(path, MeasurementsError) as temporary, temporary.open("w", encoding="utf-8") as file:
+        json.dump(data, file, indent=1, sort_keys=True)
+        file.write("\n")
     return path

@@ -118,7 +118,9 @@ def _shipped(name: str) -> tuple[Measurements, ...]:
 
 
 def load_shipped(name: str) -> list[Measurements]:
-    """The measurements that the package carries under a name. Raises KeyError and MeasurementsError."""
+    """The measurements that the package carries under a name. Raises ValueError for another one, MeasurementsError."""
+    if name not in shipped():
+        raise ValueError(f"name={name!r}: use one of {', '.join(shipped())}")
     return list(_shipped(name))
 
 

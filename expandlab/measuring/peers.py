@@ -8,6 +8,7 @@ with the host's clock. The GPU is torch's current one; on a host with several, c
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -121,16 +122,16 @@ def _search(x: _Inputs) -> Pair:
     return src, items - x.starts[src]
 
 
-class TimedByTorch(Peer):
+class TimedByTorch(Peer, ABC):
     """Times a function with CUDA events, or on the host."""
 
     def __init__(self, torch: Any, work: Any, name: str):
         self.torch, self.work, self.name = torch, work, f"torch {name}"
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
+    @abstractmethod
     def once(self) -> Any:
         """One run."""
-        raise NotImplementedError
 
     def sample(self, runs: int) -> Sample:
         """`runs` runs after each other."""

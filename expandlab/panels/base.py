@@ -130,6 +130,7 @@ class SettingsPanel(widgets.VBox, Generic[Settings]):
     def _navigate(self, wanted: Settings) -> None:
         """Follow settings that no control shows."""
 
+    # Not abstract: widgets have a metaclass of their own.
     def _draw(self, settings: Settings) -> None:
         """Show the picture of `settings`; raises what is wrong with them."""
         raise NotImplementedError

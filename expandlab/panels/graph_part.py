@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from html import escape
@@ -18,7 +19,7 @@ NONE = ""
 Take = Callable[[dict[str, Any]], None]
 
 
-class Part(Silent):
+class Part(Silent, ABC):
     """One group of the editor. take: called with the changed document. document: as it stands.
 
     fields: the controls by the field of the document that they show, for an error to be shown at one of them.
@@ -74,8 +75,9 @@ class Part(Silent):
             if control.disabled == on:
                 control.disabled = not on
 
+    @abstractmethod
     def _show(self) -> None:
-        raise NotImplementedError
+        """Show `document`."""
 
     def _watch(self, acts: Mapping[str, Callable[[Any], None]]) -> None:
         for name, act in acts.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from expandlab import wgsl
-from expandlab.errors import ShaderError, UnsupportedError
+from expandlab.errors import UnsupportedError
 from expandlab.gpu import Device
 from expandlab.graph import FrameGraph, Kernel
 from expandlab.graph.fold import fold_threads
@@ -18,6 +17,8 @@ from expandlab.searching.leaders import Leaders
 from expandlab.searching.space import digits_of
 from expandlab.topk.keys import keys_of
 from expandlab.user_wgsl import BodyBuffer, check_function, checked_buffer, declarations, mapping_of
+from expandlab.wgsl_limits.tokens import Text
+from expandlab.wgsl_limits.values import values_of
 from expandlab.wgsl_names import clashes, renamed
 
 WORKGROUP = 256
@@ -28,6 +29,8 @@ _LEAST_ROOM = 4096
 # Long enough that launching and reading back do not matter, short enough to be cancelled and to keep a screen alive.
 _PASS_S = (0.05, 0.2)
 _LARGEST_PASS = 2**30
+# The type may have a name, and the size be an expression: `_check_size` looks at them.
+_PATTERN = r"fn\s+score\s*\(\s*\w+\s*:[^{;]*\)\s*->\s*f32\s*\{"
 
 
 def score_source(
@@ -46,11 +49,8 @@ def score_source(
     signature = f"fn score(pick: array<u32, {slots}>) -> f32"
     if not isinstance(score, str):
         raise TypeError(f"score={score!r}: give WGSL text that defines {signature}")
-    pattern = (
-        rf"fn\s+score\s*\(\s*\w+\s*:\s*array\s*<\s*u32\s*,\s*(?:{slots}u?|[A-Za-z_]\w*)\s*>\s*,?\s*\)\s*->\s*f32\s*\{{"
-    )
-    check_function(score, "score", "score", signature, pattern)
-    _check_size(score, slots, signature)
+    check_function(score, "score", "score", signature, _PATTERN)
+    _check_pick(score, slots, signature)
     given = {name: checked_buffer(name, value) for name, value in mapping_of(buffers).items()}
     for name, item in given.items():
         if item.atomic:
@@ -60,20 +60,34 @@ def score_source(
     constants = {"WG": WORKGROUP, "SLOTS": slots, "CHAIN": CHAIN, "FORMAT": 0, "PER_WORD": 1, "LARGEST": 1} | dict(
         more or {}
     )
-    text = {"buffers": declarations(given, names), "score": renamed(score, names, "score")}
+    text = {"buffers": declarations(given, names), "score": renamed(score, names, "score", "score")}
     source = wgsl.load(file, constants=constants, slots=text)
     return source, {names.get(name, name): np.ravel(item.array) for name, item in given.items()}
 
 
-def _check_size(score: str, slots: int, signature: str) -> None:
-    """Raise ShaderError where the array's size is a constant of another number; a compiler would blame our call."""
-    bare, _ = wgsl.without_comments(score)
-    found = re.search(r"\bfn\s+score\s*\(\s*\w+\s*:\s*array\s*<\s*u32\s*,\s*([A-Za-z_]\w*)", bare)
-    size = found and re.search(rf"\bconst\s+{found[1]}\s*(?::\s*\w+\s*)?=\s*(0[xX][0-9a-fA-F]+|\d+)[iu]?\s*;", bare)
-    if size and int(size[1], 0) != slots:
-        line = bare.count("\n", 0, found.start()) + 1
-        told = f"score:{line}: score must be {signature}, and {found[1]} is {size[1]}"
-        raise ShaderError(told, file="score", line=line)
+def _check_pick(score: str, slots: int, signature: str) -> None:
+    """Raise ShaderError where the argument of `score` is not that array; a compiler would blame our call."""
+    text = Text(wgsl.from_text(score, "score"))
+    item = text.declarations().get("score")
+    if item is None:
+        return
+    place = text.find((":",), item.begin + 1, item.end) + 1
+    found, behind = values_of(text).type_at(place)
+    told = ""
+    # What cannot be worked out is left to the compiler.
+    if found.element is None and found.size:
+        told = "is no array"
+    elif found.element is not None and found.count is None and found.size == 0:
+        told = "has no size"
+    elif found.count not in (None, slots):
+        told = f"has {found.count} elements"
+    elif text.words[place : place + 2] == ["array", "<"] and text.words[place + 2] in ("f32", "i32", "bool", "f16"):
+        told = f"holds {text.words[place + 2]}"
+    if told:
+        raise wgsl.fault_at(text.source, text.at[place], f"score must be {signature}, and this {told}")
+    behind += text.words[behind] == ","
+    if text.words[behind] != ")":
+        raise wgsl.fault_at(text.source, text.at[behind], f"score must be {signature}, with one argument")
 
 
 class Scorer:

@@ -50,17 +50,12 @@ def _declare(item: Declaration, rule: Rules, reader: Reader) -> None:
     if item.kind == "fn":
         reader.read(item)
         return
+    found = values.declare(item)
     if item.kind == "struct":
-        found, members = values.struct(item)
-        rule.most(place, members, rules.MEMBERS, f"members of {item.name}", "use arrays")
-        values.types[item.name] = found
-    elif item.kind == "alias":
-        found = values.types[item.name] = values.type_at(item.begin + 1)[0]
-    else:
-        found = values.variables[item.name] = values.declared_type(item.begin, item.end)
+        rule.most(place, len(found.members), rules.MEMBERS, f"members of {item.name}", "use arrays")
+    elif item.kind != "alias":
         if item.kind != "var":
             rule.value(found, place)
-            values.keep_number(item.name, item.begin, item.end)
         rule.constructors(item.begin, item.end)
     rule.nesting(found, place)
 

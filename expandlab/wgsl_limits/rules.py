@@ -43,8 +43,7 @@ class Rules:
     def is_callers(self, place: int) -> bool:
         """Whether a token stands in text that is not the package's."""
         source = self.text.source
-        line = source.text.count("\n", 0, self.text.at[place]) + 1
-        return not (wgsl.folder() / source.locate(line).file).is_file()
+        return source.is_callers(source.line_at(self.text.at[place]))
 
     def most(self, place: int, count: int, most: int, what: str, advice: str) -> None:
         """No more than WGSL promises of something that is counted."""

@@ -108,8 +108,8 @@ class Sizes:
             return Type(scalar * rows, align, 1)
         return Type(int(sides[0]) * align, align, 2)
 
-    def struct(self, item: Declaration) -> tuple[Type, int]:
-        """The struct that `item` declares, and how many members it has."""
+    def struct(self, item: Declaration) -> Type:
+        """The struct that `item` declares."""
         place, size, align, depth = item.begin + 1, 0, 1, 0
         members: dict[str, Type] = {}
         own_size = own_align = None
@@ -132,7 +132,7 @@ class Sizes:
             align, depth = max(align, at), max(depth, member.depth)
             own_size = own_align = None
         whole = None if size is None else _round_up(size, align)
-        return Type(whole, align, depth + 1, members=members), len(members)
+        return Type(whole, align, depth + 1, members=members)
 
     def number(self, place: int, end: int) -> int | None:
         """The whole number that the tokens `place` .. `end` - 1 come to, or None where that cannot be worked out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from expandlab.wgsl_limits.sizes import OTHER, Sizes, Type, array_of
-from expandlab.wgsl_limits.tokens import Text
+from expandlab.wgsl_limits.tokens import Declaration, Text, in_order
 
 
 class Values(Sizes):
@@ -15,6 +15,18 @@ class Values(Sizes):
         super().__init__(text)
         self.variables: dict[str, Type] = {}
         self.results: dict[str, Type] = {}
+
+    def declare(self, item: Declaration) -> Type:
+        """Add what is declared at module scope, a function aside; what it uses is known. Returns its type."""
+        if item.kind == "struct":
+            found = self.types[item.name] = self.struct(item)
+        elif item.kind == "alias":
+            found = self.types[item.name] = self.type_at(item.begin + 1)[0]
+        else:
+            found = self.variables[item.name] = self.declared_type(item.begin, item.end)
+            if item.kind != "var":
+                self.keep_number(item.name, item.begin, item.end)
+        return found
 
     def declared_type(self, place: int, end: int) -> Type:
         """The type behind a name: the one written, or that of the value."""
@@ -87,3 +99,12 @@ class Values(Sizes):
         while place < end:
             place, count = self.text.find((",",), place, end) + 1, count + 1
         return count
+
+
+def values_of(text: Text) -> Values:
+    """What a text declares at module scope, functions aside."""
+    values, declared = Values(text), text.declarations()
+    for name in in_order(text, declared)[0]:
+        if declared[name].kind != "fn":
+            values.declare(declared[name])
+    return values

@@ -152,6 +152,12 @@ def test_an_error_shows_the_callers_names(gpu):
     assert "\n        state[0] = state[1] + nothing;\n" in str(caught.value)
 
 
+def test_a_fault_in_a_shader_of_ours_shows_where_the_caller_is_used(gpu):
+    body = "// fn work(s: u32) {}\nstruct u32 { a: f32 }\nfn work(s: u32, l: u32, d: u32) {}"
+    with pytest.raises(xl.ShaderError, match=r"body:3:1: [\s\S]*where it is used, lib/emit"):
+        run("po2_merged", gpu, body, counts=[1])
+
+
 @pytest.mark.parametrize("array", [np.array([3, 70000], ">u4"), np.array([-2, 5], ">i4"), np.array(7, np.uint32)])
 def test_a_buffer_comes_back_in_the_byte_order_and_shape_that_it_had(array, gpu):
     done = run(

@@ -28,16 +28,17 @@ from expandlab.measuring.store import Store, StoreError, read
 ROOT = Path(__file__).resolve().parents[2]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the limits are Linux's")
 
-# Takes SwiftShader some seconds; lavapipe leaves loops of more than 65 535 rounds.
+# A second of SwiftShader's for each 1500 of ROUNDS; lavapipe leaves loops of more than 65 535 rounds.
 LONG = """fn work(src: u32, local: u32, dst: u32) {
     var x = a[0];
-    for (var i = 0u; i < 1500u; i++) { for (var j = 0u; j < 60000u; j++) { x = x * 1664525u + a[1]; } }
+    for (var i = 0u; i < ROUNDS; i++) { for (var j = 0u; j < 60000u; j++) { x = x * 1664525u + a[1]; } }
     a[0] = x;
 }"""
 
 
-def run_long(device):
-    return xl.expand([1], "flat", body=LONG, buffers={"a": np.ones(2, np.uint32)}, device=device)
+def run_long(device, rounds=1500):
+    body = LONG.replace("ROUNDS", f"{rounds}u")
+    return xl.expand([1], "flat", body=body, buffers={"a": np.ones(2, np.uint32)}, device=device)
 
 
 @pytest.fixture
@@ -111,9 +112,11 @@ def test_a_lost_device_is_an_error_and_another_one_works(lavapipe):
 
 @pytest.mark.gpu
 def test_a_run_that_does_not_end_is_reported_and_the_device_comes_back(slow, monkeypatch):
+    # Beside other work this process may not be heard for a second or more; the run has to be under way all the same.
     monkeypatch.setenv("EXPANDLAB_PATIENCE_S", "0.05")
+    monkeypatch.setattr(waiting, "_GLANCE_S", 0.01)
     with pytest.raises(xl.DeviceError, match=r"no answer for 0\.05 s.*bound its loops.*EXPANDLAB_PATIENCE_S"):
-        run_long(slow)
+        run_long(slow, 9000)
     assert slow.busy
     with pytest.raises(xl.DeviceError, match="busy with an earlier run"):
         xl.expand([1], device=slow)

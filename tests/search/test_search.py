@@ -260,13 +260,22 @@ GOOD = "fn score(pick: array<u32, 2>) -> f32 { return 1.0; }"
         (((2, 0), GOOD, 1), {}, ValueError, "k=1: the space has no picks, so only k=0 can be had"),
         (((2, 3), 5, 1), {}, TypeError, "score=5"),
         (((2, 3), "fn scores() {}", 1), {}, xl.ShaderError, "score: defines no fn score"),
-        (((2, 3), "\nfn score(pick: u32) -> f32 { return 1.0; }", 1), {}, xl.ShaderError, "score:2: score must be"),
-        (((2, 3), "fn score(pick: array<u32, 3>) -> f32 { return 1.0; }", 1), {}, xl.ShaderError, "score:1"),
+        (((2, 3), "\nfn score(pick: u32) -> f32 { return 1.0; }", 1), {}, xl.ShaderError, "score:2:16: .*no array"),
+        (((2, 3), GOOD.replace("2>", "2 + 1>"), 1), {}, xl.ShaderError, "score:1:16: .*has 3 elements"),
+        (((2, 3), GOOD.replace("u32, 2", "u32"), 1), {}, xl.ShaderError, "score:1:16: .*has no size"),
+        (((2, 3), GOOD.replace("u32, 2", "f32, 2"), 1), {}, xl.ShaderError, "score:1:16: .*holds f32"),
+        (((2, 3), GOOD.replace(")", ", b: u32)", 1), 1), {}, xl.ShaderError, "score:1:31: .*with one argument"),
+        (
+            ((2, 3), "\nalias P = f32; " + GOOD.replace("u32,", "P,"), 1),
+            {},
+            xl.ShaderError,
+            "score:2:1: .*where it is used, search",
+        ),
         (
             ((2, 3), "\nconst D: u32 = 3u;\n" + GOOD.replace("2>", "D>"), 1),
             {},
             xl.ShaderError,
-            "score:3: .*D is 3",
+            "score:3:16: score must be .*has 3 elements",
         ),
         (((2, 3), GOOD, 1), {"on_progress": 5}, TypeError, "on_progress=5"),
         (((2, 3), GOOD, 1), {"cancel": True}, TypeError, "cancel=True"),
@@ -324,6 +333,17 @@ def test_a_pick_that_devices_score_differently_leads_once():
     leaders = Leaders(3, [(ONE, 4, 0x3F800000), (ONE, 5, 0x3F800000)])
     leaders.merge([(ONE + 1, 4, 0x3F7FFFFF), (ONE + 2, 9, 0x3F7FFFFE)])
     assert leaders.numbers().tolist() == [4, 5, 9] and leaders.bound(0) == (ONE + 2, 9)
+
+
+@pytest.mark.parametrize(
+    ("before", "kind"),
+    [("", "array<u32, 0x2>"), ("", "array<u32, 2u,>"), ("", "array<u32, (1 + 1)>"),
+     ("const D = 4u;", "array<u32, D / 2>"), ("alias P = array<u32, 2>;", "P"),
+     ("const SLOTS = 2;", "array<u32, SLOTS>")],
+)  # fmt: skip
+def test_the_size_of_a_pick_is_what_wgsl_takes_it_for(before, kind, lavapipe):
+    text = f"{before} fn score(pick: {kind}) -> f32 {{ return f32(pick[0] + 10 * pick[1]); }}"
+    assert xl.search((2, 3), text, 3, devices=lavapipe).values.tolist() == [21, 20, 11]
 
 
 def test_names_of_ours_are_free_in_a_score(lavapipe):

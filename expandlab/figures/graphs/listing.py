@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ from expandlab.settings import GraphSettings
 _LINE, _TOP, _MOST = 20, 26, 40
 
 
-class Listing:
+class Listing(ABC):
     """A table of one plan. HEAD: its columns, the first being the form; rows; note and sentence: what it says.
 
     COLUMNS: (the column's place in a row, where it begins as a part of the width, its heading).
@@ -30,9 +31,9 @@ class Listing:
         self.rows = self._find(settings, plan)
 
     @property
+    @abstractmethod
     def sentence(self) -> str:
         """What the alternative text says."""
-        raise NotImplementedError
 
     @property
     def height(self) -> float:
@@ -63,8 +64,9 @@ class Listing:
         elif len(self.rows) > _MOST:
             canvas.text(left, bottom, f"and {len(self.rows) - _MOST} more: the data table has them", 11, colour=c.MUTED)
 
+    @abstractmethod
     def _find(self, settings: GraphSettings, plan: Plan) -> list[tuple[Any, ...]]:
-        raise NotImplementedError
+        """The rows."""
 
     def _cell(
         self, canvas: Any, row: tuple[Any, ...], column: int, head: str, x: float, y: float, width: float
