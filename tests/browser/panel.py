@@ -89,14 +89,24 @@ class Panel:
         """Press a button."""
         self.root.get_by_role("button", name=name, exact=True).click()
 
-    def run_and_cancel(self) -> str:
-        """Press Run, and Cancel as soon as it can be pressed; what is said when Run can be pressed again."""
+    def run_and_cancel(self, after: str = "") -> str:
+        """Press Run, and Cancel as soon as it can be pressed; what is said when Run can be pressed again.
+
+        after: what the progress says first, as a regular expression of JavaScript's.
+        """
         run, cancel = (self.root.get_by_role("button", name=name, exact=True) for name in ("Run", "Cancel"))
         run.click()
-        cancel.evaluate("""button => new Promise(done => {
-            const look = () => button.disabled ? setTimeout(look, 2) : (button.click(), done());
+        progress = self.root.locator(".xl-progress").element_handle()
+        # In the page, because a run may be over before a click from here arrives.
+        cancel.evaluate(
+            """(button, [progress, after]) => new Promise(done => {
+            const ready = () => !button.disabled && RegExp(after).test(progress.textContent);
+            const look = () => ready() ? (button.click(), done()) : setTimeout(look, 2);
             look();
-        })""")
+            setTimeout(done, 120000);
+        })""",
+            [progress, after],
+        )
         until(f"the run of {self.cell_id} to end", run.is_enabled)
         lines = self.root.locator(".xl-remark").all_text_contents()
         return next(line for line in lines if line.startswith(("cancelled: ", "done: ")))

@@ -294,13 +294,7 @@ def test_cancel_keeps_what_was_measured(panel):
     panel.load(many)
     until("the picture to be refused", lambda: "at most" in panel.error())
     panel.choose_device()
-    panel.press("Run")
-    progress = panel.root.locator(".xl-progress")
-    # A quick run may be over between two looks: any later one will do.
-    few = re.compile(r"run ([3-9]|\d\d+) of")
-    until("a few runs", lambda: few.search(progress.text_content() or ""), 120, seen=panel.root.inner_text)
-    panel.press("Cancel")
-    said = until("the run to end", lambda: text if "kept" in (text := progress.text_content() or "") else None)
+    said = panel.run_and_cancel(after="run ([3-9]|[0-9][0-9]+) of")
     kept, of = (int(word) for word in said.split("cancelled: ")[1].split(" runs")[0].split(" of "))
     assert 0 < kept < of
     table = panel.root.locator(".xl-results table").text_content()

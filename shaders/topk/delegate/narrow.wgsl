@@ -78,14 +78,10 @@ fn narrow(local: u32, all: u32, range: Range, of_index: bool, key: u32) -> Range
     workgroupBarrier();
     for (var i = local; i < all; i += AHEAD * WG) {
         let items = load_items(i, all);
-        count_one(items[0], range.low, range.high, shift, of_index, key);
-        count_one(items[1], range.low, range.high, shift, of_index, key);
-        count_one(items[2], range.low, range.high, shift, of_index, key);
-        count_one(items[3], range.low, range.high, shift, of_index, key);
-        count_one(items[4], range.low, range.high, shift, of_index, key);
-        count_one(items[5], range.low, range.high, shift, of_index, key);
-        count_one(items[6], range.low, range.high, shift, of_index, key);
-        count_one(items[7], range.low, range.high, shift, of_index, key);
+        // Written out eight times, this took SwiftShader 10 to 16 seconds to compile.
+        for (var j = 0u; j < AHEAD; j++) {
+            count_one(items[j], range.low, range.high, shift, of_index, key);
+        }
     }
     workgroupBarrier();
     var sum = 0u;
