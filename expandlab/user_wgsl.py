@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +12,14 @@ import numpy as np
 
 from expandlab import wgsl
 from expandlab.errors import ShaderError
+from expandlab.wgsl_limits.tokens import Declaration, Text
+from expandlab.wgsl_limits.values import Values, values_of
 
 # Eight storage buffers fit a stage under the default limits; ours use up to five.
 MAX_BUFFERS = 3
 _TYPES = {"uint32": "u32", "int32": "i32", "float32": "f32"}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
-_BINDING = re.compile(r"@(?:group|binding)\b")
+_BINDING = re.compile(r"@\s*(?:group|binding)\b")
 _DIRECTIVE = re.compile(r"(?:^|[;}])\s*(enable|requires|diagnostic)\b")
 
 
@@ -57,12 +59,15 @@ def naming_buffers() -> Iterator[None]:
         raise ValueError(f"buffers: a name is a word of WGSL ({str(error).splitlines()[0]}); choose another") from None
 
 
-def check_function(text: str, what: str, name: str, signature: str, pattern: str) -> None:
+def check_function(
+    text: str, what: str, name: str, signature: str, fault: Callable[[Values, Declaration], tuple[int, str] | None]
+) -> None:
     """Raise ShaderError for what a compiler would blame on a line that is not the caller's.
 
-    what: the argument. name, signature: of the function that it has to define. pattern: of its declaration.
+    what: the argument. name, signature: of the function that it has to define. fault: at which token its declaration is
+    another one, and in which way.
     """
-    wgsl.from_text(text, what)
+    source = wgsl.from_text(text, what)
     bare, unended = wgsl.without_comments(text)
     if unended is not None:
         raise _at(text, unended, what, "the comment that begins here never ends; add */")
@@ -70,11 +75,13 @@ def check_function(text: str, what: str, name: str, signature: str, pattern: str
     if directive is not None:
         told = f"a {what} stands inside a shader, where `{directive[1]}` can no longer come; leave it out"
         raise _at(text, directive.start(1), what, told)
-    found, binding = re.search(rf"\bfn\s+{name}\s*\(", bare), _BINDING.search(bare)
-    if found is None:
+    words, binding = Text(source), _BINDING.search(bare)
+    item = words.declarations().get(name)
+    if item is None or item.kind != "fn":
         raise ShaderError(f"{what}: defines no {signature}; add it", file=what, line=1)
-    if not re.compile(pattern).match(bare, found.start()):
-        raise _at(text, found.start(), what, f"{name} must be {signature}")
+    wrong = fault(values_of(words), item)
+    if wrong:
+        raise wgsl.fault_at(source, words.at[wrong[0]], f"{name} must be {signature}, and this {wrong[1]}")
     if binding is not None:
         reason = f"a {what} declares no bindings of its own; give the array in buffers="
         raise _at(text, binding.start(), what, reason)
@@ -86,6 +93,19 @@ def check_function(text: str, what: str, name: str, signature: str, pattern: str
             opened.pop()
     if opened:
         raise _at(text, opened[-1], what, "the { is never closed; add }")
+
+
+def arguments(text: Text, item: Declaration) -> list[tuple[int, int]]:
+    """The arguments of a function: the token of each one's name, and the one behind its type."""
+    found, begin, close = [], item.begin + 1, text.behind(item.begin) - 1
+    at = begin
+    while begin < close:
+        # Commas inside a template list are of the type.
+        at = (text.template_end(at) if text.words[at] == "<" else text.partner.get(at, at)) + (text.words[at] != ",")
+        if at >= close or text.words[at] == ",":
+            found.append((begin, min(at, close)))
+            begin = at = at + 1
+    return found
 
 
 def _at(text: str, offset: int, what: str, reason: str) -> ShaderError:

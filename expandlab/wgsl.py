@@ -62,8 +62,11 @@ _UNPLACED = (
     ("FLOAT64", r"\b(f64\b|[\d.]+(?:[eE][+-]?\d+)?lf\b)", "WGSL has no 64-bit floating-point numbers; use f32"),
     ("The base handle .* has to be a struct", r"\b(binding_array)\b", "WGSL has no binding_array; use an array"),
 )
+# naga's and Tint's words for an argument.
+_OTHER_TYPE = re.compile("doesn't match the type|type mismatch for argument")
 _BINDING = re.compile(
-    r"@group\((\d+)\)\s*@binding\((\d+)\)\s*var<\s*(uniform|storage)\s*(?:,\s*(read|read_write))?\s*>\s*(\w+)\s*:"
+    r"@\s*(group|binding)\s*\(\s*(\d+)[iu]?\s*,?\s*\)\s*@\s*(group|binding)\s*\(\s*(\d+)[iu]?\s*,?\s*\)"
+    r"\s*var\s*<\s*(uniform|storage)\s*(?:,\s*(read|read_write)\s*)?,?\s*>\s*(\w+)\s*:"
 )
 
 
@@ -256,8 +259,9 @@ def reflect(text: str) -> tuple[Binding, ...]:
     """The buffers that `text` declares, in order of group and number."""
     bare, _ = without_comments(text)
     found = [
-        Binding(int(group), int(number), name, address, access == "read_write")
-        for group, number, address, access, name in _BINDING.findall(bare)
+        Binding(*map(int, (one, two) if first == "group" else (two, one)), name, address, access == "read_write")
+        for first, one, second, two, address, access, name in _BINDING.findall(bare)
+        if first != second
     ]
     return tuple(sorted(found))
 
@@ -295,7 +299,8 @@ def explain(source: Source, message: str, offset: int = 0) -> ShaderError:
         reason = re.sub(r": note: You can enable this extension.*", instead, reason)
     if source.blamed and not (number and source.is_callers(number)):
         # What the caller gave compiles, and not together with what uses it.
-        reason = f"{reason} (where it is used, {source.locate(number) if number else source.name})"
+        advice = "; give it the types of its signature, by WGSL's own names" if _OTHER_TYPE.search(reason) else ""
+        reason = f"{reason} (where it is used, {source.locate(number) if number else source.name}){advice}"
         number, column = source.origin.index(source.blamed) + 1, 1
     if not number:
         return ShaderError(f"{source.name}: {reason}\n{message.strip()}", file=source.name)

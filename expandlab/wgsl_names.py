@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -15,10 +16,14 @@ _KEYWORDS = {
     "else", "enable", "false", "fn", "for", "if", "let", "loop", "override", "requires", "return", "struct", "switch",
     "true", "var", "while",
 }  # fmt: skip
+# Functions of WGSL's that hide behind names of ours, in shaders in which no text of a caller's stands.
+_ELSEWHERE = frozenset({"round", "step"})
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 
 
 def clashes(text: str, buffers: Iterable[str], folders: tuple[str, ...], keep: str) -> dict[str, str]:
-    """New names for what the caller declares at module scope and our shaders call something of theirs.
+    """New names for what the caller declares at module scope and our shaders call something of theirs, and for what our
+    shaders declare, so that nothing of the caller's finds it.
 
     folders: of the shaders that stand around the text. keep: the function that we call.
     """
@@ -32,7 +37,7 @@ def clashes(text: str, buffers: Iterable[str], folders: tuple[str, ...], keep: s
     mine = {*declared, *buffers} - {keep}
     taken = {*words.words, *buffers}
     found = {}
-    for name in mine & names_of(folders):
+    for name in (mine & names_of(folders)) | (taken & declared_in(folders) - {keep}):
         new = name + wgsl.RENAMED
         while new in taken:
             new += wgsl.RENAMED
@@ -67,13 +72,29 @@ def _members(words: Text) -> Iterator[int]:
 
 
 @cache
+def declared_in(folders: tuple[str, ...]) -> frozenset[str]:
+    """What the shaders in `folders` declare at module scope, and the constants that are put in front of them."""
+    found = {"touch"}
+    for words in _texts(folders):
+        found.update(words.declarations())
+        # WGSL itself has no such words.
+        found.update(word for word in words.words if _CONSTANT.match(word))
+    return frozenset(found) - _ELSEWHERE
+
+
+@cache
 def names_of(folders: tuple[str, ...]) -> frozenset[str]:
     """What nothing of the caller's at module scope may be called beside the shaders in `folders`."""
     # The declarations of the caller's buffers bring `touch`.
     found = {"touch"}
-    for folder in folders:
-        for path in sorted((wgsl.folder() / folder).rglob("*.wgsl")):
-            # Whatever they use: what they declare, constants that are put in front of them, and WGSL's own types and
-            # functions, which something of the caller's would hide from them.
-            found.update(Text(wgsl.from_text(path.read_text(encoding="utf-8"))).words)
+    for words in _texts(folders):
+        # Whatever they use: what they declare, constants that are put in front of them, and WGSL's own types and
+        # functions, which something of the caller's would hide from them.
+        found.update(words.words)
     return frozenset(word for word in found if word.isidentifier()) - _KEYWORDS
+
+
+@cache
+def _texts(folders: tuple[str, ...]) -> tuple[Text, ...]:
+    files = [path for folder in folders for path in sorted((wgsl.folder() / folder).rglob("*.wgsl"))]
+    return tuple(Text(wgsl.from_text(path.read_text(encoding="utf-8"))) for path in files)

@@ -103,11 +103,11 @@ def expand(
     """Run an expansion and print what every pass did."""
     import expandlab as xl
     from expandlab.cli import tables
-    from expandlab.cli.mapping import check_suffix, write_mapping
+    from expandlab.cli.mapping import check_output, write_mapping
 
     if (counts is None) == (kind is None):
         raise typer.BadParameter("give either --counts FILE or --kind NAME")
-    check_suffix(output)
+    check_output(output)
     if counts is not None:
         values = xl.counts.load(counts, column=column)
     elif kind == "standard_library":
@@ -115,12 +115,12 @@ def expand(
     else:
         values = xl.counts.make(kind, items, mean=mean, max_n=max_n, seed=seed)
     done = xl.expand(values, strategy, device=device, capacity=capacity, workgroup_size=workgroup_size)
-    if output is not None:
-        write_mapping(output, done)
     if json:
         _print_json({"src_count": len(values), "total": done.total, "report": done.report.to_dict()})
     else:
         tables.show_report(len(values), done)
+    if output is not None:
+        write_mapping(output, done)
 
 
 @app.command()
@@ -183,7 +183,7 @@ def bench(
 
     how = benching.checked_of(checked) if checked else None
     if grid is not None:
-        benching.check_grid_output(output)
+        benching.check_output(output)
         if output is None:
             raise typer.BadParameter("a grid needs --output FILE.json; finished cells are kept beside it")
         swept = benching.grid(
@@ -199,9 +199,9 @@ def bench(
         recipe, strategy or [], device=device, limits=limits, workgroup_size=workgroup_size, repeats=repeats or 20,
         checked=True if how is None else how, at_once=at_once, peers=peers or (), verify=verify or "auto",
     )  # fmt: skip
+    _print_json(done.to_dict()) if json else tables.show_times(done)
     if output is not None:
         benching.write(output, done)
-    _print_json(done.to_dict()) if json else tables.show_times(done)
 
 
 @app.command()
@@ -225,7 +225,7 @@ def sweep(
     """Measure a grid, on one device or a cluster; stop it at any moment and start it again."""
     from expandlab.cli import benching, tables
 
-    benching.check_grid_output(output)
+    benching.check_output(output)
     done = benching.grid(
         grid, store, output, devices=device, cluster=cluster, limits=limits, minutes=minutes,
         retry_failed=retry_failed, peers=tuple(peers or ()), figure=figure,
@@ -323,11 +323,11 @@ def search(
 
     builds.check_output(output)
     found = builds.find(file, k, weight, minimum, device)
-    builds.write(output, found)
     if json:
         _print_json(builds.plain(found))
     else:
         builds.show(found)
+    builds.write(output, found)
 
 
 @app.command()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from expandlab.export import FORMATS
-from expandlab.files import replacing
+from expandlab.files import check_writable, replacing
 
 if TYPE_CHECKING:
     from expandlab.measuring import Measurements, Progress, Sweep
@@ -19,9 +19,13 @@ CHECKED = {"yes": True, "no": False, "both": "both"}
 
 
 def check_output(path: Path | None) -> None:
-    """Raise ValueError for a kind of file that is not written, before any work is done."""
+    """Raise ValueError for a kind of file that is not written, ExportError for a place where none can be, before any
+    work is done.
+    """
     if path is not None and path.suffix.lower().lstrip(".") not in FORMATS:
         raise ValueError(f"--output {path}: use one of .{', .'.join(FORMATS)}")
+    if path is not None:
+        check_writable(path)
 
 
 def checked_of(text: str) -> bool | str:
@@ -48,11 +52,6 @@ def write(path: Path, done: Measurements) -> None:
         from expandlab import export
 
         export.write(path, None, timings=done)
-
-
-def check_grid_output(path: Path | None) -> None:
-    """Raise ValueError for a kind of file that is not written for a grid."""
-    check_output(path)
 
 
 def store_beside(path: Path) -> Path:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from expandlab import relics
-from expandlab.files import replacing
+from expandlab.files import check_writable, replacing
 from expandlab.relics.goal import DAMAGE_WEIGHTS, Goal
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ def check_output(output: Path | None) -> None:
         raise typer.BadParameter(f"--output {output}: end it in .csv or .json")
     if output is not None and not output.parent.is_dir():
         raise typer.BadParameter(f"--output {output}: there is no folder {output.parent}; make it first")
+    if output is not None:
+        check_writable(output)
 
 
 def write(output: Path | None, found: Builds) -> None:

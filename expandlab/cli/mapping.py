@@ -7,15 +7,19 @@ from pathlib import Path
 import numpy as np
 
 from expandlab.expansion import Expansion
-from expandlab.files import replacing
+from expandlab.files import check_writable, replacing
 
 SUFFIXES = (".npy", ".csv")
 
 
-def check_suffix(path: Path | None) -> None:
-    """Raise ValueError for a kind of file that `write_mapping` does not write, before any work is done."""
+def check_output(path: Path | None) -> None:
+    """Raise ValueError for a kind of file that `write_mapping` does not write, ExportError for a place where none can
+    be, before any work is done.
+    """
     if path is not None and path.suffix.lower() not in SUFFIXES:
         raise ValueError(f"--output {path}: use one of {', '.join(SUFFIXES)}")
+    if path is not None:
+        check_writable(path)
 
 
 def write_mapping(path: Path, done: Expansion) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from expandlab.expansion.strategy import Ending, EndingBuffer
 from expandlab.user_wgsl import (
     BodyBuffer,
+    arguments,
     atomic,
     check_function,
     checked_buffer,
@@ -19,13 +19,14 @@ from expandlab.user_wgsl import (
     naming_buffers,
     read_only,
 )
-from expandlab.wgsl import without_comments
+from expandlab.wgsl import from_text
+from expandlab.wgsl_limits.tokens import Declaration, Text
+from expandlab.wgsl_limits.values import Values
 from expandlab.wgsl_names import clashes, renamed
 
 __all__ = ["atomic", "body_ending", "naming_buffers", "read_only", "results"]
 
 _SIGNATURE = "fn work(src: u32, local: u32, dst: u32)"
-_PATTERN = r"fn\s+work\s*\((?:\s*\w+\s*:\s*u32\s*,){2}\s*\w+\s*:\s*u32\s*,?\s*\)\s*\{"
 
 
 def body_ending(body: Any, buffers: Mapping[str, Any] | None) -> Ending:
@@ -35,7 +36,7 @@ def body_ending(body: Any, buffers: Mapping[str, Any] | None) -> Ending:
     """
     if not isinstance(body, str):
         raise TypeError(f"body={body!r}: give WGSL text that defines {_SIGNATURE}")
-    check_function(body, "body", "work", f"{_SIGNATURE}, with no result", _PATTERN)
+    check_function(body, "body", "work", f"{_SIGNATURE}, with no result", _fault)
     checked = {name: checked_buffer(name, value) for name, value in mapping_of(buffers).items()}
     names = clashes(body, checked, ("lib", "expansion"), "work")
     slots = {
@@ -51,11 +52,24 @@ def body_ending(body: Any, buffers: Mapping[str, Any] | None) -> Ending:
     return Ending(slots, ending_buffers, None, _uses_dst(body))
 
 
+def _fault(values: Values, item: Declaration) -> tuple[int, str] | None:
+    """Where the declaration is not that of `work`."""
+    text, words = values.text, values.words
+    given = arguments(text, item)
+    if len(given) != 3:
+        return item.begin - 1, f"has {len(given)} arguments"
+    for place, stop in given:
+        if words[place + 1] != ":" or stop != place + 3 or values.scalars.get(words[place + 2]) != "u32":
+            return place, f"has `{' '.join(words[place:stop])}`"
+    behind = text.behind(item.begin)
+    return (behind, f"has `{words[behind]}` behind its arguments") if words[behind] != "{" else None
+
+
 def _uses_dst(body: str) -> bool:
     """Whether the name of work's third argument stands anywhere but in its own declaration."""
-    bare, _ = without_comments(body)
-    name = re.search(r"fn\s+work\s*\((?:\s*\w+\s*:\s*u32\s*,){2}\s*(\w+)", bare).group(1)
-    return len(re.findall(rf"\b{name}\b", bare)) > 1
+    text = Text(from_text(body, "body"))
+    place, _ = arguments(text, text.declarations()["work"])[2]
+    return text.words.count(text.words[place]) > 1
 
 
 def results(arrays: Mapping[str, np.ndarray], buffers: Mapping[str, Any] | None) -> dict[str, np.ndarray]:

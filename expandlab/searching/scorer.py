@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,9 @@ from expandlab.graph.fold import fold_threads
 from expandlab.searching.leaders import Leaders
 from expandlab.searching.space import digits_of
 from expandlab.topk.keys import keys_of
-from expandlab.user_wgsl import BodyBuffer, check_function, checked_buffer, declarations, mapping_of
-from expandlab.wgsl_limits.tokens import Text
-from expandlab.wgsl_limits.values import values_of
+from expandlab.user_wgsl import BodyBuffer, arguments, check_function, checked_buffer, declarations, mapping_of
+from expandlab.wgsl_limits.tokens import Declaration
+from expandlab.wgsl_limits.values import Values
 from expandlab.wgsl_names import clashes, renamed
 
 WORKGROUP = 256
@@ -29,8 +30,6 @@ _LEAST_ROOM = 4096
 # Long enough that launching and reading back do not matter, short enough to be cancelled and to keep a screen alive.
 _PASS_S = (0.05, 0.2)
 _LARGEST_PASS = 2**30
-# The type may have a name, and the size be an expression: `_check_size` looks at them.
-_PATTERN = r"fn\s+score\s*\(\s*\w+\s*:[^{;]*\)\s*->\s*f32\s*\{"
 
 
 def score_source(
@@ -49,8 +48,7 @@ def score_source(
     signature = f"fn score(pick: array<u32, {slots}>) -> f32"
     if not isinstance(score, str):
         raise TypeError(f"score={score!r}: give WGSL text that defines {signature}")
-    check_function(score, "score", "score", signature, _PATTERN)
-    _check_pick(score, slots, signature)
+    check_function(score, "score", "score", signature, partial(_fault, slots))
     given = {name: checked_buffer(name, value) for name, value in mapping_of(buffers).items()}
     for name, item in given.items():
         if item.atomic:
@@ -65,29 +63,27 @@ def score_source(
     return source, {names.get(name, name): np.ravel(item.array) for name, item in given.items()}
 
 
-def _check_pick(score: str, slots: int, signature: str) -> None:
-    """Raise ShaderError where the argument of `score` is not that array; a compiler would blame our call."""
-    text = Text(wgsl.from_text(score, "score"))
-    item = text.declarations().get("score")
-    if item is None:
-        return
-    place = text.find((":",), item.begin + 1, item.end) + 1
-    found, behind = values_of(text).type_at(place)
-    told = ""
-    # What cannot be worked out is left to the compiler.
-    if found.element is None and found.size:
-        told = "is no array"
-    elif found.element is not None and found.count is None and found.size == 0:
-        told = "has no size"
-    elif found.count not in (None, slots):
-        told = f"has {found.count} elements"
-    elif text.words[place : place + 2] == ["array", "<"] and text.words[place + 2] in ("f32", "i32", "bool", "f16"):
-        told = f"holds {text.words[place + 2]}"
-    if told:
-        raise wgsl.fault_at(text.source, text.at[place], f"score must be {signature}, and this {told}")
-    behind += text.words[behind] == ","
-    if text.words[behind] != ")":
-        raise wgsl.fault_at(text.source, text.at[behind], f"score must be {signature}, with one argument")
+def _fault(slots: int, values: Values, item: Declaration) -> tuple[int, str] | None:
+    """Where the declaration is not that of a `score` for so many slots; what cannot be worked out may be."""
+    text, words = values.text, values.words
+    given = arguments(text, item)
+    if len(given) != 1:
+        return item.begin - 1, f"has {len(given)} arguments"
+    place = given[0][0] + 2
+    found, _ = values.type_at(place)
+    element = words[place + 2] if words[place : place + 2] == ["array", "<"] else ""
+    if words[place - 1] != ":" or (found.element is None and found.size):
+        return place, "is given no array"
+    if found.element is not None and found.count is None and found.size == 0:
+        return place, "is given an array without a size"
+    if found.count not in (None, slots):
+        return place, f"is given {found.count} elements"
+    if element and values.scalars.get(element, "u32") != "u32":
+        return place, f"is given elements of {element}"
+    behind = text.behind(item.begin)
+    if words[behind] != "->" or values.scalars.get(words[behind + 1]) != "f32" or words[behind + 2] != "{":
+        return behind, "has another result"
+    return None
 
 
 class Scorer:

@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from expandlab.wgsl_limits import rules
+from expandlab.wgsl_limits.numbers import Number
 from expandlab.wgsl_limits.rules import Rules
 from expandlab.wgsl_limits.sizes import OTHER, Type
 from expandlab.wgsl_limits.tokens import Declaration
+
+# A name, and the type and the number that it stood for before.
+Hidden = tuple[str, Type | None, Number | None]
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,6 @@ class Reader:
         self.values.results[item.name] = self._result(item, close)
         begin = self.text.find(("{",), close, item.end)
         own, moved = self._variables(begin, item.end)
-        moved += self.rule.constructors(begin, item.end)
         words = self.words[begin : item.end]
         called = [word for word in words if word in self.functions]
         calls = [self.functions[word] for word in called]
@@ -104,9 +107,21 @@ class Reader:
     def _variables(self, begin: int, end: int) -> tuple[int, int]:
         """Bytes of the variables between two tokens, and of what is used there as a whole."""
         total = moved = 0
+        # Of each block that is open: where it ends, and what its names stood for before.
+        blocks: list[tuple[int, list[Hidden]]] = [(end + 1, [])]
         for place in range(begin, end):
             word = self.words[place]
-            if word == "var":
+            while place >= blocks[-1][0]:
+                self._leave(blocks.pop()[1])
+            moved += self.rule.constructors(place, place + 1)
+            if word == "{":
+                blocks.append((self.text.behind(place), []))
+            elif word == "for":
+                # What it declares is known in its block, which follows its head.
+                blocks.append((self.text.behind(self.text.behind(place + 1)), []))
+            elif word == "var":
+                name = self.words[self._name_of(place)]
+                blocks[-1][1].append(self._hidden(name))
                 total += self._variable(place, end)
                 if total > rules.FUNCTION_BYTES:
                     told = f"the variables of this function take {total:,} bytes so far"
@@ -116,6 +131,7 @@ class Reader:
                 stop = self.text.find((";",), place, end)
                 found = self.values.declared_type(place + 2, stop)
                 self._check(found, place)
+                blocks[-1][1].append(self._hidden(self.words[place + 1]))
                 self.values.variables[self.words[place + 1]] = found
                 if word == "const":
                     self.values.keep_number(self.words[place + 1], place + 2, stop)
@@ -127,8 +143,24 @@ class Reader:
                 self._pointers(place)
         return total, moved
 
+    def _hidden(self, name: str) -> Hidden:
+        return name, self.values.variables.get(name), self.values.numbers.get(name)
+
+    def _leave(self, hidden: list[Hidden]) -> None:
+        """At the end of a block its names stand for what they did before."""
+        for name, found, number in reversed(hidden):
+            for known, before in ((self.values.variables, found), (self.values.numbers, number)):
+                if before is None:
+                    known.pop(name, None)
+                else:
+                    known[name] = before
+
+    def _name_of(self, place: int) -> int:
+        """The name of the `var` at `place`."""
+        return self.text.template_end(place + 1) + 1 if self.words[place + 1] == "<" else place + 1
+
     def _variable(self, place: int, end: int) -> int:
-        name = self.text.template_end(place + 1) + 1 if self.words[place + 1] == "<" else place + 1
+        name = self._name_of(place)
         found = self.values.declared_type(name + 1, self.text.find((";",), name, end))
         self.rule.nesting(found, name)
         if found.size is None:

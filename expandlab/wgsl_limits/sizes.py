@@ -6,20 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from expandlab.wgsl_limits import numbers
+from expandlab.wgsl_limits.numbers import Number
 from expandlab.wgsl_limits.tokens import Declaration, Text
 
 _SCALARS = {"u32": 4, "i32": 4, "f32": 4, "bool": 4, "f16": 2, "u64": 8, "i64": 8, "f64": 8}
 _SUFFIX = {"u": "u32", "i": "i32", "f": "f32", "h": "f16"}
 _VECTOR, _MATRIX = re.compile(r"vec([234])([uifh]?)\Z"), re.compile(r"mat([234])x([234])([fh]?)\Z")
-_INTEGER = re.compile(r"(0[xX][\da-fA-F]+|\d+)l?[iu]?\Z")
-_OPERATORS = {
-    "|": (1, int.__or__), "^": (2, int.__xor__), "&": (3, int.__and__), "<<": (4, int.__lshift__),
-    "+": (5, int.__add__), "-": (5, int.__sub__), "*": (6, int.__mul__),
-    "/": (6, lambda a, b: _towards_zero(a, b)), "%": (6, lambda a, b: a - b * _towards_zero(a, b)),
-}  # fmt: skip
-_CASTS = {"u32", "i32", "u64", "i64", "abs"}
-_OF_SEVERAL = {"min": min, "max": max, "clamp": lambda value, low, high: min(max(value, low), high)}
-_BITS = 64
 # Types that are read inside others; WGSL promises less.
 _DEEP = 32
 
@@ -59,7 +52,9 @@ class Sizes:
     def __init__(self, text: Text):
         self.text, self.words = text, text.words
         self.types: dict[str, Type] = {}
-        self.numbers: dict[str, int] = {}
+        self.numbers: dict[str, Number] = {}
+        # What an alias of a scalar stands for.
+        self.scalars = {name: name for name in _SCALARS}
 
     def type_at(self, place: int, inside: int = 0) -> tuple[Type, int]:
         """The type that is written at `place`, `inside` so many others, and the token behind it."""
@@ -136,60 +131,53 @@ class Sizes:
 
     def number(self, place: int, end: int) -> int | None:
         """The whole number that the tokens `place` .. `end` - 1 come to, or None where that cannot be worked out."""
-        value, stop = self._number(place, end, 0)
-        return value if stop == end else None
+        found = self.number_at(place, end)
+        return found.value if found else None
 
-    def _number(self, place: int, end: int, least: int) -> tuple[int | None, int]:
+    def number_at(self, place: int, end: int) -> Number | None:
+        """That number with its type."""
+        found, stop = self._number(place, end, 0)
+        return found if stop == end else None
+
+    def _number(self, place: int, end: int, least: int) -> tuple[Number | None, int]:
         """By precedence: a value and the operators behind it that bind as tight as `least` or tighter."""
-        value, place = self._operand(place, end)
-        while place < end and value is not None:
-            word = self.words[place]
-            if word == ">" and self.words[place + 1] == ">":
-                tight, apply, width = 4, int.__rshift__, 2
-            elif word in _OPERATORS:
-                (tight, apply), width = _OPERATORS[word], 1
-            else:
-                break
+        found, place = self._operand(place, end)
+        while place < end and found is not None:
+            # The tokens of `>>` stand alone, because `>` may end a template list.
+            twice = self.words[place] == ">" and self.words[place + 1] == ">"
+            sign = ">>" if twice else self.words[place]
+            tight = numbers.PRECEDENCE.get(sign, -1)
             if tight < least:
                 break
-            right, place = self._number(place + width, end, tight + 1)
-            try:
-                shift = tight == 4
-                value = None if right is None or (shift and right >= _BITS) else apply(value, right)
-            except (ZeroDivisionError, ValueError):
-                value = None
-            if value is not None and abs(value) >= 2**_BITS:
-                value = None
-        return value, place
+            right, place = self._number(place + 1 + twice, end, tight + 1)
+            found = numbers.binary(sign, found, right)
+        return found, place
 
-    def _operand(self, place: int, end: int) -> tuple[int | None, int]:
+    def _operand(self, place: int, end: int) -> tuple[Number | None, int]:
         word = self.words[place]
         if place >= end:
             return None, place
         if word in ("-", "~"):
-            value, place = self._operand(place + 1, end)
-            return None if value is None else (-value if word == "-" else ~value), place
-        if word == "(" or (word in _CASTS and self.words[place + 1] == "("):
-            opens = place + (word != "(")
-            value = self.number(opens + 1, self.text.behind(opens) - 1)
-            return abs(value) if word == "abs" and value is not None else value, self.text.behind(opens)
-        if word in _OF_SEVERAL and self.words[place + 1] == "(":
-            stop = self.text.behind(place + 1)
-            values, begin = [], place + 2
-            while begin < stop - 1:
-                comma = self.text.find((",",), begin, stop - 1)
-                values.append(self.number(begin, comma))
-                begin = comma + 1
-            fits = len(values) == (3 if word == "clamp" else 2) and None not in values
-            return _OF_SEVERAL[word](*values) if fits else None, stop
-        found = _INTEGER.match(word)
-        # Nobody means a number of more digits, and Python takes long for it.
-        return (int(found[1], 0) if len(word) < 24 else None) if found else self.numbers.get(word), place + 1
+            found, place = self._operand(place + 1, end)
+            return numbers.unary(word, found), place
+        if word == "(":
+            return self.number_at(place + 1, self.text.behind(place) - 1), self.text.behind(place)
+        if self.words[place + 1] != "(":
+            return numbers.literal(word) or self.numbers.get(word), place + 1
+        given, stop = self._arguments(place + 1), self.text.behind(place + 1)
+        if numbers.is_call(word):
+            return numbers.call(word, given), stop
+        return numbers.cast(given[0], self.scalars.get(word, "")) if len(given) == 1 else None, stop
+
+    def _arguments(self, opens: int) -> list[Number | None]:
+        """The numbers between the bracket at `opens` and its partner."""
+        found, at, close = [], opens + 1, self.text.behind(opens) - 1
+        while at < close:
+            comma = self.text.find((",",), at, close)
+            found.append(self.number_at(at, comma))
+            at = comma + 1
+        return found
 
 
 def _round_up(size: int, step: int) -> int:
     return -(-size // step) * step
-
-
-def _towards_zero(a: int, b: int) -> int:
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)

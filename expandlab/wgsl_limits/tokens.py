@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from expandlab import wgsl
 
+_LETTER = r"[^\x00-\x7f\s\x85\u200e\u200f\u2028\u2029]"
 # `>` always stands alone, because it may end a template list; the rest are the longest that the standard has.
 _TOKEN = re.compile(
-    # \w and the few characters more that XID_Continue has.
-    r"[^\W\d][\w\u00b7\u0387\u1369-\u1371\u19da]*|0[xX][\da-fA-F.]+(?:[pP][+-]?\d+)?l?[iufh]?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?l?[iufh]?"
+    # Beyond ASCII, WGSL has letters and blanks alone.
+    rf"(?:[A-Za-z_]|{_LETTER})(?:\w|{_LETTER})*|0[xX][\da-fA-F.]+(?:[pP][+-]?\d+)?l?[iufh]?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?l?[iufh]?"
     r"|->|<<|&&|\|\||\+\+|--|[-+*/%&|^<=!]=|\S"
 )
 _BREAKS = str.maketrans(dict.fromkeys("\v\f\r\x85\u2028\u2029", "\n"))

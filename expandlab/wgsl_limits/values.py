@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from expandlab.wgsl_limits import numbers
 from expandlab.wgsl_limits.sizes import OTHER, Sizes, Type, array_of
 from expandlab.wgsl_limits.tokens import Declaration, Text, in_order
 
@@ -22,6 +23,8 @@ class Values(Sizes):
             found = self.types[item.name] = self.struct(item)
         elif item.kind == "alias":
             found = self.types[item.name] = self.type_at(item.begin + 1)[0]
+            alone = self.words[item.begin + 2] == ";"
+            self.scalars[item.name] = self.scalars.get(self.words[item.begin + 1], "") if alone else ""
         else:
             found = self.variables[item.name] = self.declared_type(item.begin, item.end)
             if item.kind != "var":
@@ -37,11 +40,14 @@ class Values(Sizes):
     def keep_number(self, name: str, place: int, end: int) -> None:
         """The number of a const whose name stands before `place`, or that it has none."""
         equals = self.text.find(("=",), place, end)
-        value = self.number(equals + 1, end) if equals < end else None
-        if value is None:
+        found = self.number_at(equals + 1, end) if equals < end else None
+        if self.words[place] == ":":
+            kind = self.scalars.get(self.words[place + 1], "")
+            found = numbers.typed(found, kind) if kind in ("u32", "i32") else None
+        if found is None:
             self.numbers.pop(name, None)
         else:
-            self.numbers[name] = value
+            self.numbers[name] = found
 
     def type_of(self, place: int, end: int) -> Type:
         """The type of the expression from `place` to `end` where it is an array, a struct or a pointer to one."""

@@ -28,6 +28,17 @@ def test_a_snippet_is_included_once():
     assert source.text.count("fn fold(") == 1
 
 
+def test_bindings_are_read_however_they_are_written():
+    text = """@group(0) @binding(1) var<storage, read_write> a: array<u32>;
+@binding(2)@group(0)var<uniform>b: vec4f; @ group ( 1 ) @ /* 7 */ binding(0u,) var < storage , read , > c : u32;
+@group(1i)
+@binding(3i) // @group(2) @binding(4) var<uniform> none: u32;
+var<storage> d: array<u32>;"""
+    told = [(b.group, b.binding, b.name, b.address, b.writes) for b in wgsl.reflect(text)]
+    assert told == [(0, 1, "a", "storage", True), (0, 2, "b", "uniform", False), (1, 0, "c", "storage", False),
+                    (1, 3, "d", "storage", False)]  # fmt: skip
+
+
 def test_bindings_are_read_off_the_text():
     bindings = wgsl.load("expansion/append/append.wgsl", constants={"WG": 64}).bindings
     assert [(b.binding, b.name, b.writes) for b in bindings] == [

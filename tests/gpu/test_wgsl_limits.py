@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 import expandlab as xl
 from expandlab import wgsl, wgsl_limits
+from expandlab.wgsl_limits.tokens import Text
+from expandlab.wgsl_limits.values import Values
 
 WORKGROUP = 16384
 MAIN = "@compute @workgroup_size(1) fn main() {{ {0} }}".format
@@ -144,6 +146,70 @@ def test_a_size_that_cannot_be_worked_out_is_refused_where_it_matters():
             xl.ShaderError, match=r"^mine:2:\d+: the size of .*a cannot be worked out; write the number"
         ):
             check(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("const N = 9000; { const N = 1; } var a: array<u32, N>;", "36,000 bytes so far"),
+        ("const N = 9000; for (const N = 1; N > 2;) { const N = 2; } var a: array<u32, N>;", "36,000 bytes so far"),
+        ("const N = 2; if N > 1 { const N = 9000; loop { _ = array<u32, N>()[1]; break; } }", "9,000 elements"),
+        (
+            "{ let a = 1; } const N = 2; { var N = array<u32, 2000>(); } var b: array<u32, N + 2047>;",
+            "16,196 bytes so far",
+        ),
+        ("var a: array<u32, ~0u / 256u>;", "67,108,860 bytes so far"),
+        ("const N = ~0u >> 14u; var a: array<u32, N>;", "1,048,572 bytes so far"),
+        ("const N = u32(-1i) >> 14; var a: array<u32, N>;", "1,048,572 bytes so far"),
+        ("var a: array<u32, 1u - 2u>;", "17,179,869,180 bytes so far"),
+        ("var a: array<u32, 04>;", "cannot be worked out"),
+    ],
+)
+def test_a_number_is_that_of_its_block_and_of_its_type(text, told):
+    with pytest.raises(xl.ShaderError, match=rf"^mine:1:\d+: .*{told}"):
+        check(MAIN(text))
+
+
+def test_a_name_is_what_it_was_behind_a_block_that_hides_it():
+    for text in (
+        "const N = 2; { const N = 9000; } var a: array<u32, N>;",
+        "const N = 9000; { const N = 2; var a: array<u32, N>; let b = array<u32, N>(); }",
+        "const N = 9000; for (var i = 0; i < 2; i++) { const N: u32 = 2; var a: array<u32, N>; }",
+    ):
+        check(MAIN(text))
+    check("alias U = u32; alias V = U; const N: V = 4; const M = N * 2;\n" + MAIN("var a: array<U, M>;"))
+
+
+# An expression of whole numbers: nothing here says what it comes to, the compiler does.
+SIGNS = ["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"]
+whole = st.recursive(
+    st.one_of(
+        st.sampled_from(["0", "1u", "2i", "7", "0xffffffffu", "0x7fffffff", "31", "31u", "3000000000", "65536u"]),
+        st.integers(0, 40).map(str),
+    ),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(SIGNS), inner).map(lambda x: f"({x[0]} {x[1]} {x[2]})"),
+        inner.map(lambda x: f"-{x}"), inner.map(lambda x: f"~{x}"), inner.map(lambda x: f"u32({x})"),
+        inner.map(lambda x: f"i32({x})"), inner.map(lambda x: f"abs({x})"),
+        st.tuples(inner, inner).map(lambda x: f"min({x[0]}, {x[1]})"),
+        st.tuples(inner, inner, inner).map(lambda x: f"clamp({x[0]}, {x[1]}, {x[2]})"),
+    ),
+    max_leaves=6,
+)  # fmt: skip
+
+
+@pytest.mark.gpu
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=whole)
+def test_a_number_is_the_compilers(text, lavapipe):
+    words = Text(wgsl.from_text(text))
+    ours = Values(words).number(0, words.count)
+    body = f"fn work(src: u32, local: u32, dst: u32) {{ const N = {text}; a[0] = u32(N); }}"
+    try:
+        found = xl.expand([1], "flat", body=body, buffers={"a": np.zeros(1, np.uint32)}, device=lavapipe)
+    except xl.ShaderError:
+        return
+    assert ours is None or ours % 2**32 == found.buffers["a"][0]
 
 
 POINTERS = """struct S { m: i32, a: array<array<i32, 2>, 3> }

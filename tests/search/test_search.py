@@ -261,21 +261,30 @@ GOOD = "fn score(pick: array<u32, 2>) -> f32 { return 1.0; }"
         (((2, 3), 5, 1), {}, TypeError, "score=5"),
         (((2, 3), "fn scores() {}", 1), {}, xl.ShaderError, "score: defines no fn score"),
         (((2, 3), "\nfn score(pick: u32) -> f32 { return 1.0; }", 1), {}, xl.ShaderError, "score:2:16: .*no array"),
-        (((2, 3), GOOD.replace("2>", "2 + 1>"), 1), {}, xl.ShaderError, "score:1:16: .*has 3 elements"),
-        (((2, 3), GOOD.replace("u32, 2", "u32"), 1), {}, xl.ShaderError, "score:1:16: .*has no size"),
-        (((2, 3), GOOD.replace("u32, 2", "f32, 2"), 1), {}, xl.ShaderError, "score:1:16: .*holds f32"),
-        (((2, 3), GOOD.replace(")", ", b: u32)", 1), 1), {}, xl.ShaderError, "score:1:31: .*with one argument"),
+        (((2, 3), GOOD.replace("2>", "2 + 1>"), 1), {}, xl.ShaderError, "score:1:16: .*given 3 elements"),
+        (((2, 3), GOOD.replace("f32", "u32"), 1), {}, xl.ShaderError, "score:1:31: .*another result"),
+        (((2, 3), GOOD + GOOD, 1), {}, xl.ShaderError, "score:1:.*redefinition"),
         (
-            ((2, 3), "\nalias P = f32; " + GOOD.replace("u32,", "P,"), 1),
+            ((2, 3), "@ group(1) @binding(0) var<storage> x: f32;" + GOOD, 1),
             {},
             xl.ShaderError,
-            "score:2:1: .*where it is used, search",
+            "score:1: .*no bindings",
+        ),
+        (((2, 3), GOOD.replace("1.0", "f32(SLOTS + task[0])"), 1), {}, xl.ShaderError, "no definition.*`SLOTS`"),
+        (((2, 3), GOOD.replace("u32, 2", "u32"), 1), {}, xl.ShaderError, "score:1:16: .*without a size"),
+        (((2, 3), GOOD.replace("u32, 2", "f32, 2"), 1), {}, xl.ShaderError, "score:1:16: .*elements of f32"),
+        (((2, 3), GOOD.replace(")", ", b: u32)", 1), 1), {}, xl.ShaderError, "score:1:4: .*has 2 arguments"),
+        (
+            ((2, 3), "\nalias P = u32; " + GOOD.replace("u32,", "P,"), 1),
+            {},
+            xl.ShaderError,
+            r"score:2:1: .*where it is used, search/score.wgsl:\d+\); give it the types",
         ),
         (
             ((2, 3), "\nconst D: u32 = 3u;\n" + GOOD.replace("2>", "D>"), 1),
             {},
             xl.ShaderError,
-            "score:3:16: score must be .*has 3 elements",
+            "score:3:16: score must be .*given 3 elements",
         ),
         (((2, 3), GOOD, 1), {"on_progress": 5}, TypeError, "on_progress=5"),
         (((2, 3), GOOD, 1), {"cancel": True}, TypeError, "cancel=True"),
@@ -338,12 +347,18 @@ def test_a_pick_that_devices_score_differently_leads_once():
 @pytest.mark.parametrize(
     ("before", "kind"),
     [("", "array<u32, 0x2>"), ("", "array<u32, 2u,>"), ("", "array<u32, (1 + 1)>"),
-     ("const D = 4u;", "array<u32, D / 2>"), ("alias P = array<u32, 2>;", "P"),
+     ("const D = 4u;", "array<u32, D / 2>"), ("alias P = array<u32, 2>; alias F = f32;", "P,"),
      ("const SLOTS = 2;", "array<u32, SLOTS>")],
 )  # fmt: skip
 def test_the_size_of_a_pick_is_what_wgsl_takes_it_for(before, kind, lavapipe):
-    text = f"{before} fn score(pick: {kind}) -> f32 {{ return f32(pick[0] + 10 * pick[1]); }}"
+    result = "F" if "alias F" in before else "f32"
+    text = f"{before} fn score(pick: {kind}) -> {result} {{ return f32(pick[0] + 10 * pick[1]); }}"
     assert xl.search((2, 3), text, 3, devices=lavapipe).values.tolist() == [21, 20, 11]
+
+
+def test_functions_of_the_language_can_be_called_in_a_score(lavapipe):
+    text = "fn score(pick: array<u32, 1>) -> f32 { return round(1.4) + step(0.0, 1.0) + length(vec2f(3.0, 4.0)); }"
+    assert xl.search((1,), text, 1, devices=lavapipe).values.tolist() == [7]
 
 
 def test_names_of_ours_are_free_in_a_score(lavapipe):

@@ -23,9 +23,9 @@ _SETUP = "expansion/append/setup.wgsl"
 
 def passes(p: Passes) -> None:
     """reset -> reset_length -> list -> setup -> walk."""
-    p.words("length", 1)
+    p.words("list_length", 1)
     p.words("entries", 2 * min(p.sizes.max_src, MAX_LIST))
-    p.reset("state", "length")
+    p.reset("state", "list_length")
     p.add(
         "list", threads=p.sizes.max_src, useful=lambda p1, p2: p1, twin=_list, overwrites=("entries",),
         constants={"MAX_LIST": MAX_LIST},
@@ -41,7 +41,7 @@ def _list(b: Any) -> None:
         b.state[FAILURE] |= FAILED_OVERFLOW
     b.state[TOTAL] = total & 0xFFFFFFFF
     src = np.flatnonzero(n)[:MAX_LIST]
-    b.length[0] = len(src)
+    b.list_length[0] = len(src)
     b.entries[: 2 * len(src)] = np.stack([src, n[src]], axis=1).ravel()
 
 
@@ -50,7 +50,7 @@ def _setup(b: Any) -> None:
 
 
 def _walk(b: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    table = b.entries[: 2 * int(b.length[0])].reshape(-1, 2)
+    table = b.entries[: 2 * int(b.list_length[0])].reshape(-1, 2)
     dst = np.arange(int(b.state[TOTAL]), dtype=np.uint32)
     ends = np.cumsum(table[:, 1], dtype=np.int64)
     place = np.searchsorted(ends, dst, side="right")
@@ -59,7 +59,7 @@ def _walk(b: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def memory(buffers: dict[str, np.ndarray], counts: np.ndarray, sizes: Sizes) -> tuple[Memory, ...]:
     """The list."""
-    used = int(buffers["length"][0])
+    used = int(buffers["list_length"][0])
     row = MemoryRow("entries", min(sizes.max_src, MAX_LIST), 8, 1, buffers["entries"][: 2 * used : 2].astype(np.int32))
     return (Memory("entries", "(src, N) of every src with items", (row,)),)
 
@@ -80,7 +80,7 @@ def model(counts: np.ndarray, sizes: Sizes) -> ThreadMap:
     m.rounds("walk", "subtract one N", anchor(_WALK, "subtract"), two, place)
     m.step("walk", "work", anchor(_WALK, "work"), two.first(len(thread)))
     table = np.stack([src, counts[src]], axis=1).ravel()
-    wrote = {"entries": table, "length": np.array([len(src)])}
+    wrote = {"entries": table, "list_length": np.array([len(src)])}
     local = thread - (ends - counts[src])[place]
     return m.build(
         two, thread, memory(wrote, counts, sizes), src=src[place], local=local, dst=thread, entry=place
@@ -97,6 +97,6 @@ STRATEGY = Strategy(
     passes=passes,
     model=model,
     memory=memory,
-    memory_buffers=("entries", "length"),
+    memory_buffers=("entries", "list_length"),
     atomic_order=True,
 )

@@ -6,7 +6,7 @@
 // The list is walked from its beginning by every thread of pass 2, so its length is capped: MAX_LIST entries.
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
 @group(0) @binding(2) var<storage, read_write> entries: array<vec2<u32>>;
-@group(0) @binding(3) var<storage, read_write> length: atomic<u32>;
+@group(0) @binding(3) var<storage, read_write> list_length: atomic<u32>;
 @group(0) @binding(6) var<storage, read_write> state: State;
 
 @compute @workgroup_size(WG)
@@ -23,7 +23,7 @@ fn list(inv: Invocation) {
     if (before + n < before) {
         atomicOr(&state.failure, FAILED_OVERFLOW);
     }
-    let place = atomicAdd(&length, 1u);                                     //: reserve
+    let place = atomicAdd(&list_length, 1u);                                //: reserve
     if (place >= MAX_LIST) {
         atomicOr(&state.failure, FAILED_LOOP);
         return;
