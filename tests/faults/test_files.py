@@ -24,7 +24,11 @@ def write(path, text="new"):
 def test_folders_are_made_and_nothing_else_is_left(tmp_path):
     path = tmp_path / "a" / "b" / "x.csv"
     check_writable(path)
-    assert list(path.parent.iterdir()) == []
+    with pytest.raises(ZeroDivisionError), replacing(path) as temporary:
+        temporary.write_text(str(1 / 0))
+    with pytest.raises(ExportError, match="cannot be written"):
+        check_writable(tmp_path / "a" / ("b" * 300) / "x.csv")
+    assert list(tmp_path.iterdir()) == []
     write(path)
     assert [(item.name, item.read_text()) for item in path.parent.iterdir()] == [("x.csv", "new")]
 
@@ -53,6 +57,37 @@ def test_a_pipe_is_written_to_as_it_is(tmp_path):
         write(pipe)
         assert reader.communicate(timeout=30)[0] == "new"
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@posix
+def test_the_pipe_behind_standard_output_is_written_to_as_it_is():
+    code = "import pathlib, sys; from expandlab.files import *; p = pathlib.Path(sys.argv[1]); check_writable(p)"
+    code += "\nwith replacing(p) as file: file.write_text('new')"
+    for name in ("/dev/stdout", "/dev/fd/1"):
+        told = subprocess.run(
+            [sys.executable, "-c", code, name], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (told.returncode, told.stdout, told.stderr) == (0, "new", "")
+
+
+@posix
+def test_links_that_lead_to_one_another_are_told_and_stay(tmp_path):
+    one, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    one.symlink_to("other.csv")
+    other.symlink_to("one.csv")
+    for act in (check_writable, write):
+        with pytest.raises(ExportError, match=r"one\.csv: cannot be written \(Too many levels of symbolic links\)"):
+            act(one)
+    assert one.is_symlink() and other.is_symlink()
+
+
+def test_a_fault_of_another_file_in_the_block_is_not_told_of_this_one(tmp_path):
+    with pytest.raises(FileNotFoundError, match="input"), replacing(tmp_path / "x.csv") as temporary:
+        temporary.write_text((tmp_path / "input.csv").read_text())
+    with pytest.raises(ExportError, match=r"x\.csv: cannot be written"), replacing(tmp_path / "x.csv") as temporary:
+        temporary.unlink()
+        temporary.read_text()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["😀" * 62 + ".csv", "日" * 83 + ".csv", "x" * 251 + ".csv"])
